@@ -1,0 +1,17 @@
+//! Pictures of a simulation and charts of its numbers.
+//!
+//! This crate knows frames only, never physics, so a live run and a replay look the same to it.
+//!
+//! * [`still`] draws one [`Frame`](drystone_frame::Frame) of a
+//!   [`Stage`](drystone_frame::Stage) with a small software renderer: no GPU, no browser.
+//! * [`plot`] draws lines over time, such as the residuals of a certificate.
+//!
+//! Both are deterministic: the same input gives the same bytes, whatever the number of threads.
+
+mod canvas;
+mod error;
+mod parallel;
+pub mod plot;
+pub mod still;
+
+pub use error::ViewError;

@@ -1,0 +1,538 @@
+//! Bodies: how to describe one, and the flat arrays they live in.
+//!
+//! [`Body`] is the description a user writes; [`Bodies`] is what the engine steps. A body's state
+//! is the position of its centre of mass, its rotation, and the velocities of both; the
+//! shape's own origin lies elsewhere if the centre of mass does
+//! ([`Bodies::origin`]).
+
+use crate::material::MaterialId;
+use crate::script::Script;
+use crate::shape::{Geometry, MassProperties, Pose, ShapeError};
+use crate::space::{Components, Linear, Space};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Names a body of a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct BodyId(pub(crate) u32);
+
+impl BodyId {
+    /// Its place in the world's arrays and in every frame.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What moves a body.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind<S: Space> {
+    /// Forces and contacts, without rotation: a ball that cannot turn.
+    Particle,
+    /// Forces and contacts.
+    Rigid,
+    /// Nothing.
+    Fixed,
+    /// A script; contacts do not push it, it pushes.
+    Kinematic(Script<S>),
+}
+
+/// Where a body's mass comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Mass<S: Space> {
+    /// The shape and the material's density.
+    OfMaterial,
+    /// The shape and this density in kg/m³ (2D: kg/m²).
+    Density(f64),
+    /// This mass in kg; centre and inertia as if spread evenly over the shape.
+    Total(f64),
+    /// All given, in the shape's axes.
+    Given(MassProperties<S>),
+}
+
+/// A standing force on a body: `force + rate · t` in N, at a point of the body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Push<S: Space> {
+    /// Force at time 0 in N, world axes.
+    pub force: S::Vector,
+    /// Growth in N/s, world axes.
+    pub rate: S::Vector,
+    /// Where it acts, in the shape's axes, m.
+    pub point: S::Vector,
+}
+
+/// The description of a body. Make one with [`Body::rigid`], [`Body::particle`],
+/// [`Body::fixed`] or [`Body::kinematic`], then change the fields that matter.
+#[derive(Clone, Debug)]
+pub struct Body<S: Space> {
+    /// Unique in its world; `None` becomes "body N".
+    pub name: Option<String>,
+    /// What moves it.
+    pub kind: Kind<S>,
+    /// Its shape.
+    pub shape: S::Shape,
+    /// Where the shape's origin is.
+    pub pose: Pose<S>,
+    /// Velocity of the centre of mass in m/s.
+    pub velocity: S::Vector,
+    /// Angular velocity in rad/s, world axes.
+    pub spin: S::Spin,
+    /// Where its mass comes from.
+    pub mass: Mass<S>,
+    /// What its surface is made of.
+    pub material: MaterialId,
+    /// Rate at which velocity decays, 1/s.
+    pub linear_damping: f64,
+    /// Rate at which spin decays, 1/s.
+    pub angular_damping: f64,
+    /// World axes along which it can't move.
+    pub locked_axes: [bool; 3],
+    /// World axes about which it can't turn (2D: only the first counts).
+    pub locked_spins: [bool; 3],
+    /// Standing forces.
+    pub pushes: Vec<Push<S>>,
+}
+
+impl<S: Space> Body<S> {
+    fn new(kind: Kind<S>, shape: S::Shape) -> Self {
+        Self {
+            name: None,
+            kind,
+            shape,
+            pose: Pose::default(),
+            velocity: S::Vector::default(),
+            spin: S::Spin::default(),
+            mass: Mass::OfMaterial,
+            material: MaterialId::default(),
+            linear_damping: 0.0,
+            angular_damping: 0.0,
+            locked_axes: [false; 3],
+            locked_spins: [false; 3],
+            pushes: Vec::new(),
+        }
+    }
+
+    /// A rigid body.
+    #[must_use]
+    pub fn rigid(shape: S::Shape) -> Self {
+        Self::new(Kind::Rigid, shape)
+    }
+
+    /// A body that nothing moves.
+    #[must_use]
+    pub fn fixed(shape: S::Shape) -> Self {
+        Self::new(Kind::Fixed, shape)
+    }
+
+    /// A body that a script moves.
+    #[must_use]
+    pub fn kinematic(shape: S::Shape, script: Script<S>) -> Self {
+        Self::new(Kind::Kinematic(script), shape)
+    }
+
+    /// A particle: `shape` must be a ball.
+    #[must_use]
+    pub fn particle(shape: S::Shape) -> Self {
+        Self::new(Kind::Particle, shape)
+    }
+
+    /// Named.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// At a position, unrotated.
+    #[must_use]
+    pub fn at(mut self, position: S::Vector) -> Self {
+        self.pose.position = position;
+        self
+    }
+
+    /// Turned.
+    #[must_use]
+    pub fn turned(mut self, rotation: S::Rotation) -> Self {
+        self.pose.rotation = rotation;
+        self
+    }
+
+    /// Moving, m/s.
+    #[must_use]
+    pub fn moving(mut self, velocity: S::Vector) -> Self {
+        self.velocity = velocity;
+        self
+    }
+
+    /// Spinning, rad/s.
+    #[must_use]
+    pub fn spinning(mut self, spin: S::Spin) -> Self {
+        self.spin = spin;
+        self
+    }
+
+    /// With a mass in kg.
+    #[must_use]
+    pub fn with_mass(mut self, mass: f64) -> Self {
+        self.mass = Mass::Total(mass);
+        self
+    }
+
+    /// Of a material.
+    #[must_use]
+    pub fn of(mut self, material: MaterialId) -> Self {
+        self.material = material;
+        self
+    }
+}
+
+/// Why a body can't be added. Each names the field and says what would be right.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum BodyError {
+    /// A name that another body has.
+    #[error("the name `{0}` is taken; names of bodies must differ")]
+    Name(String),
+    /// A number that is not finite.
+    #[error("{0} must be made of finite numbers")]
+    NotFinite(&'static str),
+    /// A rotation that is not one.
+    #[error("rotation must be a unit quaternion or angle (within 1e-3 of length 1)")]
+    Rotation,
+    /// A mass or density that is not positive.
+    #[error("{what} must be a finite number greater than 0 ({unit}), not {value}")]
+    Mass {
+        /// Mass, density or inertia.
+        what: &'static str,
+        /// Its unit.
+        unit: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// An inertia that no solid has.
+    #[error("inertia must be symmetric and positive (kg·m²)")]
+    Inertia,
+    /// A shape without volume on a body that moves.
+    #[error("a half-space, mesh or polyline has no mass: make the body fixed or kinematic")]
+    NoVolume,
+    /// A particle that is not a ball.
+    #[error("a particle is a ball; give it a radius, or make it a rigid body")]
+    NotABall,
+    /// A damping that would drive.
+    #[error("{what} must be a finite number, 0 or more (1/s), not {value}")]
+    Damping {
+        /// Which damping.
+        what: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// A script that can't be followed.
+    #[error("script: {0}")]
+    Script(#[from] crate::script::ScriptError),
+    /// A shape that can't be made.
+    #[error("shape: {0}")]
+    Shape(#[from] ShapeError),
+    /// More bodies than an index can name.
+    #[error("a world holds at most 4,294,967,295 bodies")]
+    TooMany,
+}
+
+/// Velocity of a body: linear in m/s, spin in rad/s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Motion<S: Space> {
+    /// Velocity of the centre of mass in m/s.
+    pub linear: S::Vector,
+    /// Angular velocity in rad/s.
+    pub spin: S::Spin,
+}
+
+/// How a body resists impulses, in body axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Inertial<S: Space> {
+    /// Mass in kg; infinite for bodies that impulses do not move.
+    pub(crate) mass: f64,
+    /// 1/mass along each world axis, 0 where locked.
+    pub(crate) inv_mass: S::Vector,
+    /// Inertia about the centre of mass, kg·m².
+    pub(crate) inertia: S::Inertia,
+    /// Its inverse; zero where it does not turn.
+    pub(crate) inv_inertia: S::Inertia,
+    /// 1 for world axes it may turn about.
+    pub(crate) free_spins: S::Spin,
+    /// Whether free rotation changes its spin.
+    pub(crate) gyroscopic: bool,
+}
+
+/// All bodies of a world, one array a property.
+#[derive(Clone, Debug)]
+pub struct Bodies<S: Space> {
+    /// Centre of mass, m.
+    pub position: Vec<S::Vector>,
+    /// Orientation.
+    pub rotation: Vec<S::Rotation>,
+    /// Velocity.
+    pub motion: Vec<Motion<S>>,
+    pub(crate) inertial: Vec<Inertial<S>>,
+    pub(crate) shape: Vec<S::Shape>,
+    /// Centre of mass in the shape's axes, m.
+    pub(crate) center: Vec<S::Vector>,
+    /// Largest distance of the shape from the centre of mass, m.
+    pub(crate) radius: Vec<f64>,
+    pub(crate) kind: Vec<Kind<S>>,
+    pub(crate) material: Vec<MaterialId>,
+    /// Linear and angular damping, 1/s.
+    pub(crate) damping: Vec<(f64, f64)>,
+    pub(crate) pushes: Vec<Vec<Push<S>>>,
+    /// Pose at time 0, which scripts refer to.
+    pub(crate) start: Vec<Pose<S>>,
+    /// Force and torque of the user for the coming step, N and N·m.
+    pub(crate) load: Vec<(S::Vector, S::Spin)>,
+    pub(crate) name: Vec<String>,
+}
+
+impl<S: Space> Default for Bodies<S> {
+    fn default() -> Self {
+        Self {
+            position: Vec::new(),
+            rotation: Vec::new(),
+            motion: Vec::new(),
+            inertial: Vec::new(),
+            shape: Vec::new(),
+            center: Vec::new(),
+            radius: Vec::new(),
+            kind: Vec::new(),
+            material: Vec::new(),
+            damping: Vec::new(),
+            pushes: Vec::new(),
+            start: Vec::new(),
+            load: Vec::new(),
+            name: Vec::new(),
+        }
+    }
+}
+
+impl<S: Space> Bodies<S> {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.position.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.position.is_empty()
+    }
+
+    /// Whether impulses move the body.
+    #[must_use]
+    #[inline]
+    pub fn is_dynamic(&self, index: usize) -> bool {
+        matches!(self.kind[index], Kind::Particle | Kind::Rigid)
+    }
+
+    /// The pose of the shape's own axes.
+    #[must_use]
+    pub fn origin(&self, index: usize) -> Pose<S> {
+        let rotation = self.rotation[index];
+        Pose {
+            position: self.position[index] - S::rotate(rotation, self.center[index]),
+            rotation,
+        }
+    }
+
+    /// The body's name.
+    #[must_use]
+    pub fn name(&self, index: usize) -> &str {
+        &self.name[index]
+    }
+
+    /// The inverse inertia in world axes.
+    #[must_use]
+    pub(crate) fn world_inv_inertia(&self, index: usize) -> S::Inertia {
+        let inertial = &self.inertial[index];
+        let world = S::world_inertia(self.rotation[index], &inertial.inv_inertia);
+        S::mask_inertia(&world, inertial.free_spins)
+    }
+
+    /// Kinetic energy of one body in J; 0 for bodies that impulses do not move.
+    #[must_use]
+    pub fn kinetic_energy(&self, index: usize) -> f64 {
+        if !self.is_dynamic(index) {
+            return 0.0;
+        }
+        let Motion { linear, spin } = self.motion[index];
+        let inertia = S::world_inertia(self.rotation[index], &self.inertial[index].inertia);
+        let angular = S::apply_inertia(&inertia, spin);
+        0.5 * (self.inertial[index].mass * linear.dot(linear) + angular.dot(spin))
+    }
+
+    /// Angular momentum about the centre of mass in kg·m²/s, world axes.
+    #[must_use]
+    pub fn angular_momentum(&self, index: usize) -> S::Spin {
+        let inertia = S::world_inertia(self.rotation[index], &self.inertial[index].inertia);
+        S::apply_inertia(&inertia, self.motion[index].spin)
+    }
+
+    /// Mass in kg (infinite for bodies that impulses do not move).
+    #[must_use]
+    pub fn mass(&self, index: usize) -> f64 {
+        self.inertial[index].mass
+    }
+
+    /// Adds a checked body. `density` is that of its material.
+    pub(crate) fn push(&mut self, body: Body<S>, density: f64) -> Result<BodyId, BodyError> {
+        let id = u32::try_from(self.len()).map_err(|_| BodyError::TooMany)?;
+        let (inertial, center) = checked_inertial(&body, density)?;
+        check_numbers(&body)?;
+        if let Kind::Kinematic(script) = &body.kind {
+            script.check()?;
+        }
+        let name = body.name.unwrap_or_else(|| format!("body {id}"));
+        let rotation = S::normalize(body.pose.rotation);
+        let origin = Pose {
+            rotation,
+            ..body.pose
+        };
+        let moves = matches!(body.kind, Kind::Particle | Kind::Rigid);
+        self.position.push(origin.point(center));
+        self.rotation.push(rotation);
+        self.motion.push(if moves {
+            Motion {
+                linear: mask(body.velocity, body.locked_axes),
+                spin: body.spin.scale(inertial.free_spins),
+            }
+        } else {
+            Motion::default()
+        });
+        self.inertial.push(inertial);
+        self.radius.push(body.shape.radius_about(center));
+        self.shape.push(body.shape);
+        self.center.push(center);
+        self.kind.push(body.kind);
+        self.material.push(body.material);
+        self.damping
+            .push((body.linear_damping, body.angular_damping));
+        self.pushes.push(body.pushes);
+        self.start.push(origin);
+        self.load.push(Default::default());
+        self.name.push(name);
+        Ok(BodyId(id))
+    }
+}
+
+/// The vector with locked components set to zero.
+fn mask<V: Components>(vector: V, locked: [bool; 3]) -> V {
+    locked
+        .into_iter()
+        .enumerate()
+        .filter(|(_, is_locked)| *is_locked)
+        .fold(vector, |v, (axis, _)| v.with_component(axis, 0.0))
+}
+
+fn check_numbers<S: Space>(body: &Body<S>) -> Result<(), BodyError> {
+    let finite = |is_finite: bool, what| {
+        if is_finite {
+            Ok(())
+        } else {
+            Err(BodyError::NotFinite(what))
+        }
+    };
+    finite(body.pose.position.is_finite(), "position")?;
+    finite(body.velocity.is_finite(), "velocity")?;
+    finite(body.spin.is_finite(), "spin")?;
+    for push in &body.pushes {
+        let all = push.force.is_finite() && push.rate.is_finite() && push.point.is_finite();
+        finite(all, "force")?;
+    }
+    if !S::is_near_unit(body.pose.rotation) {
+        return Err(BodyError::Rotation);
+    }
+    for (what, value) in [
+        ("linear damping", body.linear_damping),
+        ("angular damping", body.angular_damping),
+    ] {
+        if !(value.is_finite() && value >= 0.0) {
+            return Err(BodyError::Damping { what, value });
+        }
+    }
+    Ok(())
+}
+
+/// The inertia of a body and its centre of mass in the shape's axes.
+fn checked_inertial<S: Space>(
+    body: &Body<S>,
+    density: f64,
+) -> Result<(Inertial<S>, S::Vector), BodyError> {
+    if matches!(body.kind, Kind::Fixed | Kind::Kinematic(_)) {
+        let immovable = Inertial {
+            mass: f64::INFINITY,
+            inv_mass: S::Vector::default(),
+            inertia: S::Inertia::default(),
+            inv_inertia: S::Inertia::default(),
+            free_spins: S::Spin::default(),
+            gyroscopic: false,
+        };
+        return Ok((immovable, S::Vector::default()));
+    }
+    let is_particle = body.kind == Kind::Particle;
+    if is_particle && body.shape.ball_radius().is_none() {
+        return Err(BodyError::NotABall);
+    }
+    let properties = mass_of(body, density)?;
+    let inertia = if is_particle {
+        S::Inertia::default()
+    } else {
+        properties.inertia
+    };
+    let inv_inertia = S::invert_inertia(&inertia);
+    if !is_particle && inv_inertia == S::Inertia::default() {
+        return Err(BodyError::Inertia);
+    }
+    let inertial = Inertial {
+        mass: properties.mass,
+        inv_mass: mask(S::Vector::splat(1.0 / properties.mass), body.locked_axes),
+        inertia,
+        inv_inertia,
+        free_spins: mask(S::Spin::splat(1.0), body.locked_spins),
+        gyroscopic: !S::is_isotropic(&inertia),
+    };
+    Ok((inertial, properties.center))
+}
+
+fn mass_of<S: Space>(body: &Body<S>, density: f64) -> Result<MassProperties<S>, BodyError> {
+    let positive = |what, unit, value: f64| {
+        if value.is_finite() && value > 0.0 {
+            Ok(value)
+        } else {
+            Err(BodyError::Mass { what, unit, value })
+        }
+    };
+    let of_shape = |density| {
+        let properties = body
+            .shape
+            .mass_properties(density)
+            .ok_or(BodyError::NoVolume)?;
+        positive("mass", "kg", properties.mass)?;
+        Ok(properties)
+    };
+    match body.mass {
+        Mass::OfMaterial => of_shape(density),
+        Mass::Density(density) => of_shape(positive("density", "kg/m³, in 2D kg/m²", density)?),
+        Mass::Total(mass) => {
+            // Inertia is linear in density: the density that gives this mass.
+            let unit = of_shape(1.0)?;
+            of_shape(positive("mass", "kg", mass)? / unit.mass)
+                .map(|properties| MassProperties { mass, ..properties })
+        }
+        Mass::Given(properties) => {
+            positive("mass", "kg", properties.mass)?;
+            if !properties.center.is_finite() {
+                return Err(BodyError::NotFinite("centre of mass"));
+            }
+            Ok(properties)
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! The judge: how far the laws of contact are from holding.
+//!
+//! Nothing here knows any solver, and no solver writes anything that is read here but the
+//! impulses themselves: velocities are computed afresh from the problem. See [`residual`] for the
+//! laws at one contact and [`certificate`] for the whole step.
+
+pub mod certificate;
+pub mod residual;
+
+pub use certificate::{Certificate, Ledger, Solved, WorstContact, certify};
+pub use residual::{ContactError, Residual};

@@ -1,0 +1,98 @@
+//! Single collisions in closed form: what one impact must give, derived and solved by hand.
+//!
+//! The engine does not use these; the tests do, as oracle. All impulses are magnitudes along the
+//! unit normal `n`, in N·s, and velocities are in m/s.
+
+use crate::problem::tangential;
+use crate::space::{Components, Linear, Space};
+
+/// A particle hits a fixed obstacle whose surface normal `n` points to the particle.
+///
+/// With the normal speed $v_n = n\cdot v < 0$ and Newton's hypothesis $v_n^+ = -e\,v_n$, momentum
+/// gives $\gamma = -(1+e)\,m\,v_n$. Coulomb friction takes at most the slip away:
+/// $\gamma_f = \min(\mu\gamma,\ m\lVert v_t\rVert)$ against $v_t$. A particle that moves away is left alone.
+#[must_use]
+pub fn particle_on_obstacle<S: Space>(
+    mass: f64,
+    velocity: S::Vector,
+    normal: S::Vector,
+    restitution: f64,
+    friction: f64,
+) -> S::Vector {
+    let speed = normal.dot(velocity);
+    if speed >= 0.0 {
+        return velocity;
+    }
+    let impulse = -(1.0 + restitution) * mass * speed;
+    let slip = velocity - normal * speed;
+    let slip_speed = slip.length();
+    let brake = (friction * impulse).min(mass * slip_speed);
+    let slipping = if slip_speed > 0.0 {
+        slip * (1.0 - brake / (mass * slip_speed))
+    } else {
+        slip
+    };
+    normal * (-restitution * speed) + slipping
+}
+
+/// Two particles collide; `n` points from A to B. Returns their velocities after it.
+///
+/// The relative normal velocity $u_n = n\cdot(v_B - v_A) < 0$ becomes $-e\,u_n$ under equal and
+/// opposite impulses: $\gamma = -(1+e)\,m_{\text{eff}}\,u_n$,
+/// $m_{\text{eff}} = (1/m_A + 1/m_B)^{-1}$.
+#[must_use]
+pub fn particle_on_particle<S: Space>(
+    masses: [f64; 2],
+    velocities: [S::Vector; 2],
+    normal: S::Vector,
+    restitution: f64,
+) -> [S::Vector; 2] {
+    let approach = normal.dot(velocities[1] - velocities[0]);
+    if approach >= 0.0 {
+        return velocities;
+    }
+    let impulse = -(1.0 + restitution) * approach / (1.0 / masses[0] + 1.0 / masses[1]);
+    [
+        velocities[0] - normal * (impulse / masses[0]),
+        velocities[1] + normal * (impulse / masses[1]),
+    ]
+}
+
+/// The impulse between a vertex x and the point $\sum w_k y_k$ of an edge or face.
+///
+/// The point's velocity is $\sum w_k\dot y_k$ and an impulse on it moves vertex k by
+/// $w_k\gamma/m_k$, so the weights count twice:
+/// $\gamma = -(1+e)\,v_n \big/ \bigl(1/m_x + \sum w_k^2/m_k\bigr)$, with
+/// $v_n = n\cdot(\dot x - \sum w_k\dot y_k) < 0$ and n pointing to x.
+#[must_use]
+pub fn vertex_on_element(
+    vertex_mass: f64,
+    element: &[(f64, f64)],
+    normal_speed: f64,
+    restitution: f64,
+) -> f64 {
+    if normal_speed >= 0.0 {
+        return 0.0;
+    }
+    let admittance: f64 = element
+        .iter()
+        .map(|(mass, weight)| weight * weight / mass)
+        .sum();
+    -(1.0 + restitution) * normal_speed / (1.0 / vertex_mass + admittance)
+}
+
+/// One contact's Coulomb law solved alone, for a block that is a multiple of the identity
+/// (a particle): the impulse for a free offset velocity `u` and inverse effective mass `w`.
+#[must_use]
+pub fn particle_contact<V: Components>(u: V, w: f64, mu: f64) -> V {
+    let normal = (-u.component(0) / w).max(0.0);
+    let stick = tangential(u) * (-1.0 / w);
+    let length = stick.length();
+    let most = mu * normal;
+    let tangent = if length > most {
+        stick * (most / length)
+    } else {
+        stick
+    };
+    tangent.with_component(0, normal)
+}

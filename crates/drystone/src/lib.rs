@@ -1,0 +1,40 @@
+//! Contact simulation with a certificate: particles and rigid bodies, in 2D and 3D.
+//!
+//! A [`World`] holds [bodies](Body) and is [stepped](World::step). Every step finds the contacts
+//! ([`detect`]), writes them down as plain data ([`problem`]), solves them ([`solve`]), moves the
+//! bodies ([`integrate`]) and is judged by code that knows no solver ([`certify`]). The modules
+//! depend on each other in the order
+//!
+//! ```text
+//! space ← shape ← body ← detect ← problem ← certify, solve ← repair, integrate ← world
+//! ```
+//!
+//! Two and three dimensions are one source: see [`space`]. Ten lines that simulate something
+//! stand at [`World`].
+//!
+//! Units are SI throughout; the signs of contact are fixed in [`problem`].
+
+pub mod body;
+pub mod certify;
+pub mod closed_form;
+pub mod detect;
+pub mod integrate;
+pub mod material;
+pub mod problem;
+pub mod repair;
+pub mod script;
+pub mod shape;
+pub mod solve;
+pub mod space;
+pub mod world;
+
+pub use body::{Body, BodyError, BodyId, Kind, Mass, Motion, Push};
+pub use certify::Certificate;
+pub use glamx as glam;
+pub use material::{Combine, Material, MaterialError, MaterialId, Materials, Surface};
+pub use problem::assemble::ContactRules;
+pub use script::{Keyframe, Script};
+pub use shape::{Geometry, Pose, Shape2, Shape3, ShapeError};
+pub use solve::{Pgs, SolverKind};
+pub use space::{Components, D2, D3, Linear, Space};
+pub use world::{Energy, Settings, StepError, StepReport, World, World2, World3};

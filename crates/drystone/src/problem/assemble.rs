@@ -1,0 +1,204 @@
+//! From contacts to a contact problem.
+//!
+//! # The target of a contact
+//!
+//! With separation d (m), step h, velocity before the step $u_N^-$ and free velocity $u_N^*$:
+//!
+//! * **gap** (d > 0): the contact may close in this step but not pass: $t = -d/h$.
+//! * **touch or overlap** (d ≤ 0): $t = 0$. Overlaps are repaired apart: [`crate::repair`].
+//! * **impact**: if the bodies approached faster than the threshold and would meet in this step
+//!   ($d + h u_N^* < 0$), Newton's hypothesis asks for $t = -e\,u_N^-$ instead.
+//!
+//! $u_N^-$ is the velocity at the **start of the step, before forces** (as in Moreau's time
+//! stepping), not the free velocity. A body at rest has $u_N^- = 0$ and does not bounce off the
+//! gravity of one step; and with symplectic Euler an elastic bounce then keeps the discrete
+//! energy $\tfrac12 v^2 + g x - \tfrac12 g h v$ exactly, so a ball with e = 1 returns to its
+//! height for ever.
+
+use super::{ContactProblem, Island, Response, Row, Side};
+use crate::body::{Bodies, Kind, Motion};
+use crate::detect::Contact;
+use crate::space::{Components, Linear, Space};
+use serde::{Deserialize, Serialize};
+
+/// How contact behaves beyond the coefficients of surfaces.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ContactRules {
+    /// Approach slower than this does not bounce, m/s.
+    pub restitution_threshold: f64,
+    /// c_d: part of an overlap that is repaired in a second, 1/s; at most 1/h acts.
+    pub repair_rate: f64,
+    /// Overlap that is left alone, so that resting contacts stay contacts, m.
+    pub slop: f64,
+    /// Repair never pushes faster than this, m/s: a deep overlap comes apart, it does not explode.
+    pub repair_speed: f64,
+}
+
+impl Default for ContactRules {
+    /// No bounce below 5 cm/s; overlap beyond half a millimetre decays by a factor e in a quarter
+    /// of a second, at 2 m/s at most. Faster repair makes tall stacks sway: it lifts stones at
+    /// the moment they are pressed, which feeds the motion that pressed them.
+    fn default() -> Self {
+        Self {
+            restitution_threshold: 0.05,
+            repair_rate: 4.0,
+            slop: 5e-4,
+            repair_speed: 2.0,
+        }
+    }
+}
+
+/// A problem, and which contact each of its rows came from.
+#[derive(Clone, Debug, Default)]
+pub struct Assembled<S: Space> {
+    /// The problem.
+    pub problem: ContactProblem<S>,
+    /// Contact of each row.
+    pub contact_of_row: Vec<u32>,
+}
+
+/// Builds the problem of a step: `free` are the velocities after forces.
+#[must_use]
+pub fn assemble<S: Space>(
+    bodies: &Bodies<S>,
+    contacts: &[Contact<S>],
+    free: Vec<Motion<S>>,
+    dt: f64,
+    rules: &ContactRules,
+) -> Assembled<S> {
+    let responses = (0..bodies.len())
+        .map(|k| Response {
+            inv_mass: bodies.inertial[k].inv_mass,
+            inv_inertia: bodies.world_inv_inertia(k),
+        })
+        .collect();
+    let (contact_of_row, islands) = group_by_island(bodies, contacts);
+    let mut problem = ContactProblem {
+        dt,
+        responses,
+        free,
+        rows: Vec::with_capacity(contacts.len()),
+        islands,
+    };
+    for &index in &contact_of_row {
+        let contact = &contacts[index as usize];
+        let row = problem.rows.len();
+        problem.rows.push(Row {
+            a: side(bodies, contact.a, contact.point.position),
+            b: side(bodies, contact.b, contact.point.position),
+            basis: S::basis(contact.point.normal),
+            mu: contact.surface.friction,
+            target: 0.0,
+        });
+        let before = problem.velocity(row, &bodies.motion).component(0);
+        let free = problem.velocity(row, &problem.free).component(0);
+        problem.rows[row].target = target(contact, before, free, dt, rules);
+    }
+    Assembled {
+        problem,
+        contact_of_row,
+    }
+}
+
+fn side<S: Space>(bodies: &Bodies<S>, body: u32, contact: S::Vector) -> Side<S> {
+    match bodies.kind[body as usize] {
+        Kind::Fixed => Side::Fixed,
+        Kind::Particle => Side::Particle { body },
+        Kind::Rigid | Kind::Kinematic(_) => Side::Rigid {
+            body,
+            arm: contact - bodies.position[body as usize],
+        },
+    }
+}
+
+/// See the [module documentation](self).
+fn target<S: Space>(
+    contact: &Contact<S>,
+    before: f64,
+    free: f64,
+    dt: f64,
+    rules: &ContactRules,
+) -> f64 {
+    let d = contact.point.separation;
+    let resting = -d.max(0.0) / dt;
+    let meets = d + dt * free < 0.0;
+    if meets && before < -rules.restitution_threshold {
+        resting.max(-contact.surface.restitution * before)
+    } else {
+        resting
+    }
+}
+
+/// Orders contacts by the island of moving bodies they belong to: islands by their lowest body,
+/// contacts within an island as they came.
+fn group_by_island<S: Space>(
+    bodies: &Bodies<S>,
+    contacts: &[Contact<S>],
+) -> (Vec<u32>, Vec<Island>) {
+    let mut forest: Vec<u32> = (0..bodies.len() as u32).collect();
+    for contact in contacts {
+        if bodies.is_dynamic(contact.a as usize) && bodies.is_dynamic(contact.b as usize) {
+            let (a, b) = (root(&mut forest, contact.a), root(&mut forest, contact.b));
+            // The lower index leads, so that an island's name does not depend on the order.
+            forest[a.max(b) as usize] = a.min(b);
+        }
+    }
+    let mut keyed: Vec<(u32, u32)> = contacts
+        .iter()
+        .enumerate()
+        .map(|(k, contact)| {
+            let moving = if bodies.is_dynamic(contact.a as usize) {
+                contact.a
+            } else {
+                contact.b
+            };
+            (root(&mut forest, moving), k as u32)
+        })
+        .collect();
+    keyed.sort_unstable();
+    let mut islands = Vec::new();
+    let mut start = 0;
+    for group in keyed.chunk_by(|x, y| x.0 == y.0) {
+        let end = start + group.len() as u32;
+        islands.push(Island { start, end });
+        start = end;
+    }
+    (keyed.into_iter().map(|(_, k)| k).collect(), islands)
+}
+
+/// The leader of a body's island, halving the path on the way.
+fn root(forest: &mut [u32], mut k: u32) -> u32 {
+    while forest[k as usize] != k {
+        let above = forest[forest[k as usize] as usize];
+        forest[k as usize] = above;
+        k = above;
+    }
+    k
+}
+
+/// Local impulses to start from: those that the contacts brought along, pulled into the cone.
+#[must_use]
+pub fn warm_start<S: Space>(
+    assembled: &Assembled<S>,
+    contacts: &[Contact<S>],
+) -> super::Impulses<S> {
+    let local = assembled
+        .contact_of_row
+        .iter()
+        .zip(&assembled.problem.rows)
+        .map(|(&index, row)| {
+            let r = S::to_local(&row.basis, contacts[index as usize].impulse);
+            let normal = r.component(0).max(0.0);
+            let tangent = super::tangential(r);
+            let most = row.mu * normal;
+            let length = tangent.length();
+            let tangent = if length > most {
+                tangent * (most / length)
+            } else {
+                tangent
+            };
+            tangent.with_component(0, normal)
+        })
+        .collect();
+    super::Impulses { local }
+}

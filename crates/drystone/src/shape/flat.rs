@@ -1,0 +1,291 @@
+//! Shapes in the plane.
+
+use std::sync::Arc;
+
+use drystone_frame::{Form, Part};
+use glamx::{DPose2, DVec2};
+use parry::shape::{Polyline, SharedShape};
+use parry2d_f64 as parry;
+
+use super::error::{ShapeError, size};
+use super::half_space;
+use super::pairs::{ConvexKind, pair_queries};
+use super::polygon::{self, LocalContact};
+use super::{ContactPoint, FeatureId, Geometry, MassProperties, Pose};
+use crate::space::D2;
+
+/// A shape in the plane. Cheap to clone: the data is shared.
+///
+/// ```
+/// use drystone::{Shape2, glam::DVec2};
+/// let stone = Shape2::cuboid(DVec2::new(0.2, 0.1))?; // half of each edge, m
+/// assert!(Shape2::hull(&[DVec2::ZERO, DVec2::X]).is_err());
+/// # Ok::<(), drystone::ShapeError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Shape2 {
+    pub(super) body: Arc<Body>,
+}
+
+#[derive(Debug)]
+pub(super) enum Body {
+    Convex(Vec<Convex>),
+    Surface(Surface),
+    HalfSpace(DVec2),
+}
+
+/// A convex part at a pose in the shape's axes.
+#[derive(Debug, Clone)]
+pub(super) struct Convex {
+    pub(super) pose: DPose2,
+    pub(super) form: ConvexForm,
+    pub(super) parry: SharedShape,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum ConvexForm {
+    Ball(f64),
+    Polygon(Vec<DVec2>, Form),
+    Capsule(f64, f64),
+}
+
+/// Segments, not necessarily closed.
+#[derive(Debug)]
+pub(super) struct Surface {
+    pub(super) parry: Polyline,
+}
+
+impl Shape2 {
+    /// A disk around the origin. `radius` in m.
+    pub fn ball(radius: f64) -> Result<Self, ShapeError> {
+        let radius = size("radius", radius)?;
+        Ok(Self::one(
+            ConvexForm::Ball(radius),
+            SharedShape::ball(radius),
+        ))
+    }
+
+    /// A rectangle around the origin from half of its edges in m.
+    pub fn cuboid(half: DVec2) -> Result<Self, ShapeError> {
+        size("half-width (x)", half.x)?;
+        size("half-height (y)", half.y)?;
+        let corners = vec![
+            -half,
+            DVec2::new(half.x, -half.y),
+            half,
+            DVec2::new(-half.x, half.y),
+        ];
+        Ok(Self::one(
+            ConvexForm::Polygon(
+                corners,
+                Form::Box {
+                    half: [half.x, half.y, 0.0],
+                },
+            ),
+            SharedShape::cuboid(half.x, half.y),
+        ))
+    }
+
+    /// A capsule along y: half the distance between the centres of its end disks, and radius.
+    pub fn capsule(half_length: f64, radius: f64) -> Result<Self, ShapeError> {
+        let half_length = size("half-length", half_length)?;
+        let radius = size("radius", radius)?;
+        Ok(Self::one(
+            ConvexForm::Capsule(half_length, radius),
+            SharedShape::capsule_y(half_length, radius),
+        ))
+    }
+
+    /// The convex polygon around points in m, at least three of them not on one line.
+    pub fn hull(points: &[DVec2]) -> Result<Self, ShapeError> {
+        finite(points)?;
+        let given = points.len();
+        if !spans_area(points) {
+            return Err(ShapeError::FlatHull {
+                needed: 3,
+                flat: "line",
+                given,
+            });
+        }
+        let hull = parry::shape::ConvexPolygon::from_convex_hull(points)
+            .ok_or(ShapeError::Hull { given })?;
+        let corners = hull.points().to_vec();
+        let form = outline(&corners, true);
+        Ok(Self::one(
+            ConvexForm::Polygon(corners, form),
+            SharedShape::new(hull),
+        ))
+    }
+
+    /// Everything below the line through the origin with this normal (made unit length).
+    /// For fixed bodies: floors and walls.
+    pub fn half_space(normal: DVec2) -> Result<Self, ShapeError> {
+        let unit = (normal.is_finite() && normal.length() > 1e-6).then(|| normal.normalize());
+        let unit = unit.ok_or_else(|| ShapeError::Normal(normal.to_string()))?;
+        Ok(Self {
+            body: Arc::new(Body::HalfSpace(unit)),
+        })
+    }
+
+    /// A line through points, solid from either side. For fixed bodies.
+    pub fn polyline(points: Vec<DVec2>) -> Result<Self, ShapeError> {
+        finite(&points)?;
+        if points.len() < 2 {
+            return Err(ShapeError::Empty { what: "polyline" });
+        }
+        if let Some(element) = points.windows(2).position(|w| w[0] == w[1]) {
+            return Err(ShapeError::Degenerate {
+                what: "segment",
+                element,
+                flat: "point",
+            });
+        }
+        Ok(Self {
+            body: Arc::new(Body::Surface(Surface {
+                parry: Polyline::new(points, None),
+            })),
+        })
+    }
+
+    /// Several solids as one, each at a pose in the compound's axes.
+    pub fn compound(parts: &[(Pose<D2>, Shape2)]) -> Result<Self, ShapeError> {
+        if parts.is_empty() {
+            return Err(ShapeError::Empty { what: "compound" });
+        }
+        let mut all = Vec::new();
+        for (index, (pose, shape)) in parts.iter().enumerate() {
+            let Body::Convex(inner) = &*shape.body else {
+                return Err(ShapeError::Part { index });
+            };
+            let outer = DPose2::from_parts(pose.position, pose.rotation);
+            all.extend(inner.iter().map(|part| Convex {
+                pose: outer * part.pose,
+                ..part.clone()
+            }));
+        }
+        Ok(Self {
+            body: Arc::new(Body::Convex(all)),
+        })
+    }
+
+    fn one(form: ConvexForm, parry: SharedShape) -> Self {
+        Self {
+            body: Arc::new(Body::Convex(vec![Convex {
+                pose: DPose2::IDENTITY,
+                form,
+                parry,
+            }])),
+        }
+    }
+}
+
+fn finite(points: &[DVec2]) -> Result<(), ShapeError> {
+    match points.iter().position(|p| !p.is_finite()) {
+        Some(index) => Err(ShapeError::Point { index }),
+        None => Ok(()),
+    }
+}
+
+/// Whether three of the points make a triangle that is not a sliver.
+fn spans_area(points: &[DVec2]) -> bool {
+    let Some(&origin) = points.first() else {
+        return false;
+    };
+    let along = points
+        .iter()
+        .map(|&p| p - origin)
+        .fold(DVec2::ZERO, |best, d| {
+            if d.length() > best.length() { d } else { best }
+        });
+    let length = along.length();
+    length > 0.0
+        && points
+            .iter()
+            .any(|&p| (p - origin).perp_dot(along).abs() > 1e-6 * length * length)
+}
+
+fn outline(points: &[DVec2], closed: bool) -> Form {
+    Form::Outline {
+        points: points.iter().map(|p| [p.x, p.y, 0.0]).collect(),
+        closed,
+    }
+}
+
+impl Surface {
+    /// The convex piece `index`: a polygon of two corners.
+    pub(super) fn piece(&self, index: u32) -> Option<Convex> {
+        let segment = self.parry.segment(index);
+        Some(Convex {
+            pose: DPose2::IDENTITY,
+            form: ConvexForm::Polygon(vec![segment.a, segment.b], Form::Ball { radius: 0.0 }),
+            parry: SharedShape::new(segment),
+        })
+    }
+
+    pub(super) fn form(&self) -> Form {
+        outline(self.parry.vertices(), false)
+    }
+
+    pub(super) fn points(&self) -> &[DVec2] {
+        self.parry.vertices()
+    }
+}
+
+impl Convex {
+    pub(super) fn kind(&self) -> ConvexKind {
+        match self.form {
+            ConvexForm::Ball(radius) => ConvexKind::Ball(radius),
+            ConvexForm::Polygon(..) => ConvexKind::Polytope,
+            ConvexForm::Capsule(..) => ConvexKind::Other,
+        }
+    }
+
+    /// Points that can be lowest along `down` (this part's axes), with a radius around each.
+    pub(super) fn supports(&self, _down: DVec2) -> (Vec<half_space::Support<DVec2>>, f64) {
+        match &self.form {
+            ConvexForm::Ball(radius) => (vec![(DVec2::ZERO, 0)], *radius),
+            ConvexForm::Polygon(corners, _) => (corners.iter().copied().zip(0..).collect(), 0.0),
+            ConvexForm::Capsule(half, radius) => (
+                vec![(DVec2::Y * *half, 0), (DVec2::NEG_Y * *half, 1)],
+                *radius,
+            ),
+        }
+    }
+
+    /// Contact of two polygons, `b` at `between` in `a`'s axes.
+    pub(super) fn polytope_contacts(
+        a: &Self,
+        b: &Self,
+        between: &DPose2,
+        margin: f64,
+    ) -> Option<(DVec2, Vec<LocalContact>)> {
+        let (ConvexForm::Polygon(p, _), ConvexForm::Polygon(q, _)) = (&a.form, &b.form) else {
+            return None;
+        };
+        let q: Vec<DVec2> = q.iter().map(|&c| between.transform_point(c)).collect();
+        let mut points = Vec::new();
+        let normal = polygon::contacts(p, &q, margin, &mut points)?;
+        Some((normal, points))
+    }
+
+    pub(super) fn form(&self) -> Form {
+        match &self.form {
+            ConvexForm::Ball(radius) => Form::Ball { radius: *radius },
+            ConvexForm::Polygon(_, form) => form.clone(),
+            ConvexForm::Capsule(half_length, radius) => Form::Capsule {
+                half_length: *half_length,
+                radius: *radius,
+            },
+        }
+    }
+}
+
+fn inertia_of(properties: &parry::mass_properties::MassProperties) -> f64 {
+    properties.principal_inertia()
+}
+
+fn pose_of(pose: &Pose<D2>) -> DPose2 {
+    DPose2::from_parts(pose.position, pose.rotation)
+}
+
+pair_queries!(Shape2, D2, parry2d_f64, DVec2, DPose2);

@@ -1,0 +1,359 @@
+//! Shapes in space.
+
+use std::sync::Arc;
+
+use drystone_frame::{Form, Part};
+use glamx::{DPose3, DVec3};
+use parry::shape::{Cone, Cylinder, SharedShape, TriMesh};
+use parry3d_f64 as parry;
+
+use super::error::{ShapeError, size};
+use super::half_space;
+use super::pairs::{ConvexKind, pair_queries};
+use super::polyhedron::{Face, Polyhedron};
+use super::polyhedron_sat::{self, LocalContact};
+use super::{ContactPoint, FeatureId, Geometry, MassProperties, Pose};
+use crate::space::D3;
+
+/// A shape in space. Cheap to clone: the data is shared.
+///
+/// ```
+/// use drystone::{Shape3, glam::DVec3};
+/// let stone = Shape3::cuboid(DVec3::new(0.2, 0.1, 0.15))?; // half of each edge, m
+/// assert!(Shape3::ball(-1.0).is_err());
+/// # Ok::<(), drystone::ShapeError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Shape3 {
+    pub(super) body: Arc<Body>,
+}
+
+#[derive(Debug)]
+pub(super) enum Body {
+    Convex(Vec<Convex>),
+    Surface(Surface),
+    HalfSpace(DVec3),
+}
+
+/// A convex part at a pose in the shape's axes.
+#[derive(Debug, Clone)]
+pub(super) struct Convex {
+    pub(super) pose: DPose3,
+    pub(super) form: ConvexForm,
+    pub(super) parry: SharedShape,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum ConvexForm {
+    Ball(f64),
+    Polytope(Polyhedron, Form),
+    Capsule(f64, f64),
+    Cylinder(f64, f64),
+    Cone(f64, f64),
+}
+
+/// Triangles, not necessarily closed.
+#[derive(Debug)]
+pub(super) struct Surface {
+    pub(super) parry: TriMesh,
+}
+
+impl Shape3 {
+    /// A ball around the origin. `radius` in m.
+    pub fn ball(radius: f64) -> Result<Self, ShapeError> {
+        let radius = size("radius", radius)?;
+        Ok(Self::one(
+            ConvexForm::Ball(radius),
+            SharedShape::ball(radius),
+        ))
+    }
+
+    /// A box around the origin from half of its edges in m.
+    pub fn cuboid(half: DVec3) -> Result<Self, ShapeError> {
+        for (what, value) in [
+            ("half-width (x)", half.x),
+            ("half-height (y)", half.y),
+            ("half-depth (z)", half.z),
+        ] {
+            size(what, value)?;
+        }
+        Ok(Self::one(
+            ConvexForm::Polytope(
+                Polyhedron::cuboid(half),
+                Form::Box {
+                    half: half.to_array(),
+                },
+            ),
+            SharedShape::cuboid(half.x, half.y, half.z),
+        ))
+    }
+
+    /// A capsule along y: half the distance between the centres of its end balls, and radius.
+    pub fn capsule(half_length: f64, radius: f64) -> Result<Self, ShapeError> {
+        let half_length = size("half-length", half_length)?;
+        let radius = size("radius", radius)?;
+        Ok(Self::one(
+            ConvexForm::Capsule(half_length, radius),
+            SharedShape::capsule_y(half_length, radius),
+        ))
+    }
+
+    /// A cylinder along y.
+    pub fn cylinder(half_height: f64, radius: f64) -> Result<Self, ShapeError> {
+        let half_height = size("half-height", half_height)?;
+        let radius = size("radius", radius)?;
+        Ok(Self::one(
+            ConvexForm::Cylinder(half_height, radius),
+            SharedShape::new(Cylinder::new(half_height, radius)),
+        ))
+    }
+
+    /// A cone along y, its tip at +`half_height`.
+    pub fn cone(half_height: f64, radius: f64) -> Result<Self, ShapeError> {
+        let half_height = size("half-height", half_height)?;
+        let radius = size("radius", radius)?;
+        Ok(Self::one(
+            ConvexForm::Cone(half_height, radius),
+            SharedShape::new(Cone::new(half_height, radius)),
+        ))
+    }
+
+    /// The convex hull of points in m, at least four of them not in one plane.
+    pub fn hull(points: &[DVec3]) -> Result<Self, ShapeError> {
+        finite(points)?;
+        if !spans_volume(points) {
+            return Err(ShapeError::FlatHull {
+                needed: 4,
+                flat: "plane",
+                given: points.len(),
+            });
+        }
+        let given = points.len();
+        let (vertices, triangles) = parry::transformation::try_convex_hull(points)
+            .map_err(|_| ShapeError::Hull { given })?;
+        let hull = parry::shape::ConvexPolyhedron::from_convex_mesh(vertices.clone(), &triangles)
+            .ok_or(ShapeError::Hull { given })?;
+        let faces = hull
+            .faces()
+            .iter()
+            .map(|face| {
+                let start = face.first_vertex_or_edge as usize;
+                let end = start + face.num_vertices_or_edges as usize;
+                Face {
+                    normal: face.normal,
+                    corners: hull.vertices_adj_to_face()[start..end].to_vec(),
+                }
+            })
+            .collect();
+        let form = Form::Mesh {
+            points: vertices.iter().map(DVec3::to_array).collect(),
+            triangles,
+        };
+        Ok(Self::one(
+            ConvexForm::Polytope(Polyhedron::new(hull.points().to_vec(), faces), form),
+            SharedShape::new(hull),
+        ))
+    }
+
+    /// Everything below the plane through the origin with this normal (made unit length).
+    /// For fixed bodies: floors and walls.
+    pub fn half_space(normal: DVec3) -> Result<Self, ShapeError> {
+        let unit = (normal.is_finite() && normal.length() > 1e-6).then(|| normal.normalize());
+        let unit = unit.ok_or_else(|| ShapeError::Normal(normal.to_string()))?;
+        Ok(Self {
+            body: Arc::new(Body::HalfSpace(unit)),
+        })
+    }
+
+    /// Triangles, solid from either side. For fixed bodies.
+    pub fn mesh(points: Vec<DVec3>, triangles: Vec<[u32; 3]>) -> Result<Self, ShapeError> {
+        finite(&points)?;
+        if triangles.is_empty() {
+            return Err(ShapeError::Empty { what: "mesh" });
+        }
+        for (element, corners) in triangles.iter().enumerate() {
+            if let Some(&index) = corners.iter().find(|&&k| k as usize >= points.len()) {
+                return Err(ShapeError::Index {
+                    what: "triangle",
+                    element,
+                    index,
+                    vertices: points.len(),
+                });
+            }
+            let [p, q, r] = corners.map(|k| points[k as usize]);
+            let longest = (q - p).length().max((r - q).length()).max((p - r).length());
+            let area = 0.5 * (q - p).cross(r - p).length();
+            // Written so that an area that overflowed to NaN is degenerate too.
+            if !(area > 1e-12 * longest * longest) {
+                return Err(ShapeError::Degenerate {
+                    what: "triangle",
+                    element,
+                    flat: "line",
+                });
+            }
+        }
+        let parry = TriMesh::new(points, triangles).map_err(|e| ShapeError::Mesh(e.to_string()))?;
+        Ok(Self {
+            body: Arc::new(Body::Surface(Surface { parry })),
+        })
+    }
+
+    /// Several solids as one, each at a pose in the compound's axes.
+    pub fn compound(parts: &[(Pose<D3>, Shape3)]) -> Result<Self, ShapeError> {
+        if parts.is_empty() {
+            return Err(ShapeError::Empty { what: "compound" });
+        }
+        let mut all = Vec::new();
+        for (index, (pose, shape)) in parts.iter().enumerate() {
+            let Body::Convex(inner) = &*shape.body else {
+                return Err(ShapeError::Part { index });
+            };
+            let outer = DPose3::from_parts(pose.position, pose.rotation);
+            all.extend(inner.iter().map(|part| Convex {
+                pose: outer * part.pose,
+                ..part.clone()
+            }));
+        }
+        Ok(Self {
+            body: Arc::new(Body::Convex(all)),
+        })
+    }
+
+    fn one(form: ConvexForm, parry: SharedShape) -> Self {
+        Self {
+            body: Arc::new(Body::Convex(vec![Convex {
+                pose: DPose3::IDENTITY,
+                form,
+                parry,
+            }])),
+        }
+    }
+}
+
+fn finite(points: &[DVec3]) -> Result<(), ShapeError> {
+    match points.iter().position(|p| !p.is_finite()) {
+        Some(index) => Err(ShapeError::Point { index }),
+        None => Ok(()),
+    }
+}
+
+/// Whether four of the points make a tetrahedron that is not a sliver: each next point is the
+/// one furthest from what the earlier ones span, and must be a millionth of the size away.
+fn spans_volume(points: &[DVec3]) -> bool {
+    let Some(&origin) = points.first() else {
+        return false;
+    };
+    let furthest = |measure: &dyn Fn(DVec3) -> f64| {
+        points
+            .iter()
+            .map(|&p| (measure(p - origin), p - origin))
+            .fold((0.0, DVec3::ZERO), |best, next| {
+                if next.0 > best.0 { next } else { best }
+            })
+    };
+    let (length, along) = furthest(&|d| d.length());
+    if length <= 0.0 {
+        return false;
+    }
+    let along = along / length;
+    let (width, across) = furthest(&|d| d.cross(along).length());
+    if width <= 1e-6 * length {
+        return false;
+    }
+    let normal = along.cross(across).normalize();
+    furthest(&|d| d.dot(normal).abs()).0 > 1e-6 * length
+}
+
+impl Surface {
+    /// The convex piece `index`.
+    pub(super) fn piece(&self, index: u32) -> Option<Convex> {
+        let triangle = self.parry.triangle(index);
+        Some(Convex {
+            pose: DPose3::IDENTITY,
+            form: ConvexForm::Polytope(
+                Polyhedron::triangle([triangle.a, triangle.b, triangle.c])?,
+                Form::Box { half: [0.0; 3] },
+            ),
+            parry: SharedShape::new(triangle),
+        })
+    }
+
+    pub(super) fn form(&self) -> Form {
+        Form::Mesh {
+            points: self.parry.vertices().iter().map(DVec3::to_array).collect(),
+            triangles: self.parry.indices().to_vec(),
+        }
+    }
+
+    pub(super) fn points(&self) -> &[DVec3] {
+        self.parry.vertices()
+    }
+}
+
+impl Convex {
+    pub(super) fn kind(&self) -> ConvexKind {
+        match self.form {
+            ConvexForm::Ball(radius) => ConvexKind::Ball(radius),
+            ConvexForm::Polytope(..) => ConvexKind::Polytope,
+            _ => ConvexKind::Other,
+        }
+    }
+
+    /// Points that can be lowest along `down` (this part's axes), with a radius around each.
+    pub(super) fn supports(&self, down: DVec3) -> (Vec<half_space::Support<DVec3>>, f64) {
+        match &self.form {
+            ConvexForm::Ball(radius) => (vec![(DVec3::ZERO, 0)], *radius),
+            ConvexForm::Polytope(hull, _) => (hull.points.iter().copied().zip(0..).collect(), 0.0),
+            ConvexForm::Capsule(half, radius) => (
+                vec![(DVec3::Y * *half, 0), (DVec3::NEG_Y * *half, 1)],
+                *radius,
+            ),
+            ConvexForm::Cylinder(half, radius) => (half_space::cylinder(*half, *radius, down), 0.0),
+            ConvexForm::Cone(half, radius) => (half_space::cone(*half, *radius, down), 0.0),
+        }
+    }
+
+    /// Contact of two polytopes, `b` at `between` in `a`'s axes.
+    pub(super) fn polytope_contacts(
+        a: &Self,
+        b: &Self,
+        between: &DPose3,
+        margin: f64,
+    ) -> Option<(DVec3, Vec<LocalContact>)> {
+        let (ConvexForm::Polytope(p, _), ConvexForm::Polytope(q, _)) = (&a.form, &b.form) else {
+            return None;
+        };
+        let mut points = Vec::new();
+        let normal = polyhedron_sat::contacts(p, &q.transformed(between), margin, &mut points)?;
+        Some((normal, points))
+    }
+
+    pub(super) fn form(&self) -> Form {
+        match &self.form {
+            ConvexForm::Ball(radius) => Form::Ball { radius: *radius },
+            ConvexForm::Polytope(_, form) => form.clone(),
+            ConvexForm::Capsule(half_length, radius) => Form::Capsule {
+                half_length: *half_length,
+                radius: *radius,
+            },
+            ConvexForm::Cylinder(half_height, radius) => Form::Cylinder {
+                half_height: *half_height,
+                radius: *radius,
+            },
+            ConvexForm::Cone(half_height, radius) => Form::Cone {
+                half_height: *half_height,
+                radius: *radius,
+            },
+        }
+    }
+}
+
+fn inertia_of(properties: &parry::mass_properties::MassProperties) -> glamx::DMat3 {
+    properties.reconstruct_inertia_matrix()
+}
+
+fn pose_of(pose: &Pose<D3>) -> DPose3 {
+    DPose3::from_parts(pose.position, pose.rotation)
+}
+
+pair_queries!(Shape3, D3, parry3d_f64, DVec3, DPose3);

@@ -1,0 +1,593 @@
+//! The world: bodies, and the step that moves them.
+
+use std::collections::BTreeMap;
+
+use crate::body::{Bodies, Body, BodyError, BodyId, Motion};
+use crate::certify::{Certificate, Solved, certify};
+use crate::detect::{Contact, Lookahead, detect};
+use crate::integrate;
+use crate::material::Materials;
+use crate::problem::assemble::{Assembled, ContactRules, assemble, warm_start};
+use crate::problem::{ContactProblem, Impulses};
+use crate::repair::repair;
+use crate::shape::{Geometry, Pose, Separation};
+use crate::solve::{SolveReport, SolverKind};
+use crate::space::{Components, D2, D3, Linear, Space};
+use drystone_frame::{Frame, FrameContact, Object, Stage, StateHash};
+use thiserror::Error;
+
+/// A world in the plane.
+pub type World2 = World<D2>;
+/// A world in space.
+pub type World3 = World<D3>;
+
+/// How a world is stepped.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings<S: Space> {
+    /// Length of a step in s.
+    pub dt: f64,
+    /// Acceleration of free fall in m/s².
+    pub gravity: S::Vector,
+    /// Restitution threshold and overlap repair.
+    pub contact: ContactRules,
+    /// Contacts nearer than this are always kept, m.
+    pub margin: f64,
+    /// What solves the contact problem.
+    pub solver: SolverKind,
+    /// A certificate every so many steps; 0 for none.
+    pub certify_every: u32,
+}
+
+impl<S: Space> Default for Settings<S> {
+    /// 240 steps a second, 9.81 m/s² down y, contacts kept from 5 mm, a certificate each step.
+    fn default() -> Self {
+        Self {
+            dt: 1.0 / 240.0,
+            gravity: S::Vector::default().with_component(1, -9.81),
+            contact: ContactRules::default(),
+            margin: 5e-3,
+            solver: SolverKind::default(),
+            certify_every: 1,
+        }
+    }
+}
+
+/// A setting that can't be used.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[error("{field} must be {expected}, not {value}")]
+pub struct SettingsError {
+    /// Which setting.
+    pub field: &'static str,
+    /// What would be right, with its unit.
+    pub expected: &'static str,
+    /// What was given.
+    pub value: f64,
+}
+
+impl<S: Space> Settings<S> {
+    /// Whether the settings can be used.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        let positive = "a finite number greater than 0";
+        let not_negative = "a finite number, 0 or more";
+        let mut solver = self.solver;
+        let (tolerance, iterations) = (*solver.tolerance_mut(), *solver.iterations_mut());
+        let gravity = (0..S::DIM)
+            .map(|axis| self.gravity.component(axis))
+            .find(|g| !g.is_finite());
+        if let Some(value) = gravity {
+            return Err(SettingsError {
+                field: "gravity",
+                expected: "made of finite numbers (m/s²)",
+                value,
+            });
+        }
+        for (field, value, may_be_zero) in [
+            ("dt (s)", self.dt, false),
+            ("margin (m)", self.margin, true),
+            ("repair_rate (1/s)", self.contact.repair_rate, true),
+            ("repair_speed (m/s)", self.contact.repair_speed, true),
+            ("slop (m)", self.contact.slop, true),
+            (
+                "restitution_threshold (m/s)",
+                self.contact.restitution_threshold,
+                true,
+            ),
+            ("tolerance (m/s)", tolerance, true),
+            ("iterations", f64::from(iterations), false),
+        ] {
+            let fits = value.is_finite() && (value > 0.0 || may_be_zero && value == 0.0);
+            if !fits {
+                return Err(SettingsError {
+                    field,
+                    expected: if may_be_zero { not_negative } else { positive },
+                    value,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why a step could not be made. The world is as it was before the step.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum StepError {
+    /// A body's state stopped being a number.
+    #[error(
+        "the state of `{body}` is no longer finite after step {step} (t = {time} s); \
+         the world stays at the last good step. A smaller dt or smaller forces may help"
+    )]
+    NotFinite {
+        /// Name of the body.
+        body: String,
+        /// The step that failed, counted from 1.
+        step: u64,
+        /// Time at the start of that step, s.
+        time: f64,
+    },
+    /// A setting that can't be used.
+    #[error("settings: {0}")]
+    Settings(#[from] SettingsError),
+}
+
+/// A call that names a body that is not there, or gives numbers that are none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum AccessError {
+    /// The id is not of this world.
+    #[error("there is no body number {0} in this world")]
+    NoBody(u32),
+    /// A number that is not finite.
+    #[error("{0} must be made of finite numbers")]
+    NotFinite(&'static str),
+    /// A rotation that is not one.
+    #[error("rotation must be within 1e-3 of unit length")]
+    Rotation,
+}
+
+/// What a step did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// Number of the step, from 1.
+    pub step: u64,
+    /// Contact points in the problem.
+    pub contacts: usize,
+    /// What the solver did.
+    pub solve: SolveReport,
+    /// How well the laws held; `None` in steps that are not sampled.
+    pub certificate: Option<Certificate>,
+}
+
+/// Energy of a world in J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energy {
+    /// Of motion.
+    pub kinetic: f64,
+    /// In gravity, 0 at the origin.
+    pub potential: f64,
+}
+
+/// Bodies that move, touch and rest.
+///
+/// ```
+/// use drystone::{Body, Shape3, World3, glam::DVec3};
+///
+/// let mut world = World3::default();
+/// world.add(Body::fixed(Shape3::half_space(DVec3::Y)?).named("floor"))?;
+/// let ball = world.add(Body::rigid(Shape3::ball(0.5)?).at(DVec3::new(0.0, 2.0, 0.0)))?;
+/// for _ in 0..120 {
+///     let report = world.step()?;
+///     assert!(report.certificate.unwrap().penetration_m < 1e-3);
+/// }
+/// assert!((world.pose(ball).unwrap().position.y - 0.5).abs() < 1e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct World<S: Space> {
+    settings: Settings<S>,
+    /// Materials of the bodies.
+    pub materials: Materials,
+    bodies: Bodies<S>,
+    names: BTreeMap<String, BodyId>,
+    /// Contacts at the present poses, with the last step's impulses where they continue.
+    contacts: Vec<Contact<S>>,
+    /// Contacts that the last step solved, with their impulses.
+    solved: Vec<Contact<S>>,
+    /// Whether something moved or was added since `contacts` were found.
+    stale: bool,
+    step: u64,
+    time: f64,
+}
+
+impl<S: Space> Default for World<S> {
+    fn default() -> Self {
+        Self {
+            settings: Settings::default(),
+            materials: Materials::default(),
+            bodies: Bodies::default(),
+            names: BTreeMap::new(),
+            contacts: Vec::new(),
+            solved: Vec::new(),
+            stale: true,
+            step: 0,
+            time: 0.0,
+        }
+    }
+}
+
+impl<S: Space> World<S> {
+    /// An empty world with these settings.
+    pub fn new(settings: Settings<S>) -> Result<Self, SettingsError> {
+        settings.check()?;
+        Ok(Self {
+            settings,
+            ..Self::default()
+        })
+    }
+
+    /// Makes one step.
+    pub fn step(&mut self) -> Result<StepReport, StepError> {
+        self.settings.check()?;
+        let dt = self.settings.dt;
+        integrate::steer(&mut self.bodies, self.time, dt);
+        self.refresh_contacts();
+
+        let (free, ledger) =
+            integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        let rules = &self.settings.contact.clone();
+        let assembled = assemble(&self.bodies, &self.contacts, free, dt, rules);
+        let mut impulses = warm_start(&assembled, &self.contacts);
+        let solve = self
+            .settings
+            .solver
+            .solve(&assembled.problem, &mut impulses);
+        let velocities = assembled.problem.velocities(&impulses);
+        let nudges = repair(&assembled, &self.contacts, &velocities, rules);
+        self.advance(&velocities, nudges.as_deref())?;
+
+        self.keep_impulses(&assembled, &impulses);
+        self.find_contacts();
+        let certificate = self.is_sampled().then(|| Certificate {
+            step: self.step,
+            ..certify(
+                &self.bodies,
+                &self.contacts,
+                &Solved {
+                    contacts: &self.solved,
+                    assembled: &assembled,
+                    impulses: &impulses,
+                    nudges: nudges.as_deref(),
+                },
+                &ledger,
+            )
+        });
+        Ok(StepReport {
+            step: self.step,
+            contacts: impulses.local.len(),
+            solve,
+            certificate,
+        })
+    }
+
+    /// Moves the bodies and the clock, or nothing at all.
+    fn advance(
+        &mut self,
+        velocities: &[Motion<S>],
+        nudges: Option<&[Motion<S>]>,
+    ) -> Result<(), StepError> {
+        let good = (
+            self.bodies.position.clone(),
+            self.bodies.rotation.clone(),
+            self.bodies.motion.clone(),
+        );
+        let end = (self.step + 1) as f64 * self.settings.dt;
+        integrate::advance(&mut self.bodies, velocities, end, self.settings.dt);
+        if let Some(nudges) = nudges {
+            integrate::displace(&mut self.bodies, nudges, self.settings.dt);
+        }
+        if let Some(k) = integrate::first_not_finite(&self.bodies) {
+            (
+                self.bodies.position,
+                self.bodies.rotation,
+                self.bodies.motion,
+            ) = good;
+            return Err(StepError::NotFinite {
+                body: self.bodies.name(k).to_owned(),
+                step: self.step + 1,
+                time: self.time,
+            });
+        }
+        self.step += 1;
+        self.time = end;
+        self.bodies.load.fill(Default::default());
+        Ok(())
+    }
+
+    /// Hands the impulses to the contacts they belong to, for the next step to start from.
+    fn keep_impulses(&mut self, assembled: &Assembled<S>, impulses: &Impulses<S>) {
+        for (row, &contact) in assembled.contact_of_row.iter().enumerate() {
+            let basis = &assembled.problem.rows[row].basis;
+            self.contacts[contact as usize].impulse = S::to_world(basis, impulses.local[row]);
+        }
+        self.solved = std::mem::take(&mut self.contacts);
+        self.contacts.clone_from(&self.solved);
+    }
+
+    /// Finds contacts again if something changed since they were found.
+    fn refresh_contacts(&mut self) {
+        if self.stale {
+            self.find_contacts();
+        }
+    }
+
+    fn find_contacts(&mut self) {
+        let ahead = Lookahead {
+            dt: self.settings.dt,
+            margin: self.settings.margin,
+            acceleration: self.settings.gravity.length(),
+        };
+        self.contacts = detect(&self.bodies, &self.materials, &ahead, &self.contacts);
+        self.stale = false;
+    }
+
+    fn is_sampled(&self) -> bool {
+        let every = u64::from(self.settings.certify_every);
+        every > 0 && self.step % every == 0
+    }
+
+    /// The contact problem that the next step will solve.
+    #[must_use]
+    pub fn problem(&mut self) -> ContactProblem<S> {
+        let dt = self.settings.dt;
+        integrate::steer(&mut self.bodies, self.time, dt);
+        self.refresh_contacts();
+        let (free, _) = integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        assemble(
+            &self.bodies,
+            &self.contacts,
+            free,
+            dt,
+            &self.settings.contact,
+        )
+        .problem
+    }
+}
+
+/// Bodies: adding, reading, moving.
+impl<S: Space> World<S> {
+    /// Adds a body.
+    pub fn add(&mut self, body: Body<S>) -> Result<BodyId, BodyError> {
+        let name = match &body.name {
+            Some(name) => name.clone(),
+            None => format!("body {}", self.bodies.len()),
+        };
+        if self.names.contains_key(&name) {
+            return Err(BodyError::Name(name));
+        }
+        let density = self.materials.get(body.material).density;
+        let id = self.bodies.push(body, density)?;
+        self.names.insert(name, id);
+        self.stale = true;
+        Ok(id)
+    }
+
+    /// The bodies' state.
+    #[must_use]
+    pub fn bodies(&self) -> &Bodies<S> {
+        &self.bodies
+    }
+
+    /// The body of a name.
+    #[must_use]
+    pub fn body(&self, name: &str) -> Option<BodyId> {
+        self.names.get(name).copied()
+    }
+
+    /// Where a body's shape is.
+    #[must_use]
+    pub fn pose(&self, id: BodyId) -> Option<Pose<S>> {
+        (id.index() < self.bodies.len()).then(|| self.bodies.origin(id.index()))
+    }
+
+    /// How a body moves.
+    #[must_use]
+    pub fn motion(&self, id: BodyId) -> Option<Motion<S>> {
+        self.bodies.motion.get(id.index()).copied()
+    }
+
+    /// Puts a body somewhere else at once.
+    pub fn set_pose(&mut self, id: BodyId, pose: Pose<S>) -> Result<(), AccessError> {
+        let k = self.index(id)?;
+        if !pose.position.is_finite() {
+            return Err(AccessError::NotFinite("position"));
+        }
+        if !S::is_near_unit(pose.rotation) {
+            return Err(AccessError::Rotation);
+        }
+        let pose = Pose {
+            rotation: S::normalize(pose.rotation),
+            ..pose
+        };
+        self.bodies.position[k] = pose.point(self.bodies.center[k]);
+        self.bodies.rotation[k] = pose.rotation;
+        self.stale = true;
+        Ok(())
+    }
+
+    /// Changes how a body moves. No effect on fixed and scripted bodies.
+    pub fn set_motion(&mut self, id: BodyId, motion: Motion<S>) -> Result<(), AccessError> {
+        let k = self.index(id)?;
+        if !(motion.linear.is_finite() && motion.spin.is_finite()) {
+            return Err(AccessError::NotFinite("velocity"));
+        }
+        if self.bodies.is_dynamic(k) {
+            self.bodies.motion[k] = motion;
+            self.stale = true;
+        }
+        Ok(())
+    }
+
+    /// Adds a force in N at a world point, for the next step only.
+    pub fn add_force(
+        &mut self,
+        id: BodyId,
+        force: S::Vector,
+        point: S::Vector,
+    ) -> Result<(), AccessError> {
+        let k = self.index(id)?;
+        if !(force.is_finite() && point.is_finite()) {
+            return Err(AccessError::NotFinite("force"));
+        }
+        let arm = point - self.bodies.position[k];
+        self.bodies.load[k].0 += force;
+        self.bodies.load[k].1 += S::cross(arm, force);
+        Ok(())
+    }
+
+    /// Adds a torque in N·m, for the next step only.
+    pub fn add_torque(&mut self, id: BodyId, torque: S::Spin) -> Result<(), AccessError> {
+        let k = self.index(id)?;
+        if !torque.is_finite() {
+            return Err(AccessError::NotFinite("torque"));
+        }
+        self.bodies.load[k].1 += torque;
+        Ok(())
+    }
+
+    fn index(&self, id: BodyId) -> Result<usize, AccessError> {
+        let k = id.index();
+        if k < self.bodies.len() {
+            Ok(k)
+        } else {
+            Err(AccessError::NoBody(id.0))
+        }
+    }
+}
+
+/// Settings, time and what can be read after a step.
+impl<S: Space> World<S> {
+    /// How the world is stepped.
+    #[must_use]
+    pub fn settings(&self) -> &Settings<S> {
+        &self.settings
+    }
+
+    /// Changes how the world is stepped; checked at the next step.
+    pub fn settings_mut(&mut self) -> &mut Settings<S> {
+        self.stale = true;
+        &mut self.settings
+    }
+
+    /// Simulated time in s.
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Steps made.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.step
+    }
+
+    /// Contacts at the present poses.
+    #[must_use]
+    pub fn contacts(&mut self) -> &[Contact<S>] {
+        self.refresh_contacts();
+        &self.contacts
+    }
+
+    /// Contacts that the last step solved, with their impulses.
+    #[must_use]
+    pub fn solved_contacts(&self) -> &[Contact<S>] {
+        &self.solved
+    }
+
+    /// Energy of all bodies that move.
+    #[must_use]
+    pub fn energy(&self) -> Energy {
+        let mut energy = Energy::default();
+        for k in (0..self.bodies.len()).filter(|&k| self.bodies.is_dynamic(k)) {
+            energy.kinetic += self.bodies.kinetic_energy(k);
+            let height = self.settings.gravity.dot(self.bodies.position[k]);
+            energy.potential -= self.bodies.mass(k) * height;
+        }
+        energy
+    }
+
+    /// The nearest body to a point and its signed distance in m (negative inside).
+    #[must_use]
+    pub fn signed_distance(&self, point: S::Vector) -> Option<(BodyId, f64)> {
+        let mut nearest: Option<(BodyId, f64)> = None;
+        for k in 0..self.bodies.len() {
+            let distance = self.bodies.shape[k].signed_distance(&self.bodies.origin(k), point);
+            if nearest.is_none_or(|(_, least)| distance < least) {
+                nearest = Some((BodyId(k as u32), distance));
+            }
+        }
+        nearest
+    }
+
+    /// The closest points of two bodies, or the deepest where they overlap.
+    #[must_use]
+    pub fn separation(&self, a: BodyId, b: BodyId) -> Option<Separation<S>> {
+        let (pose_a, pose_b) = (self.pose(a)?, self.pose(b)?);
+        let shape = |id: BodyId| &self.bodies.shape[id.index()];
+        S::Shape::separation((shape(a), &pose_a), (shape(b), &pose_b))
+    }
+
+    /// A hash of poses and velocities, the same for the same state on every machine.
+    #[must_use]
+    pub fn state_hash(&self) -> u64 {
+        let mut hash = StateHash::new();
+        hash.word(self.step);
+        for k in 0..self.bodies.len() {
+            hash.numbers(&self.bodies.position[k].to_array3());
+            hash.numbers(&S::quaternion(self.bodies.rotation[k]));
+            hash.numbers(&self.bodies.motion[k].linear.to_array3());
+            hash.numbers(&self.bodies.motion[k].spin.to_array3());
+        }
+        hash.finish()
+    }
+
+    /// What the objects look like, to be drawn.
+    #[must_use]
+    pub fn stage(&self) -> Stage {
+        let object = |k: usize| Object {
+            name: self.bodies.name(k).to_owned(),
+            fixed: !self.bodies.is_dynamic(k),
+            parts: self.bodies.shape[k].parts(),
+        };
+        Stage {
+            dimension: S::DIM as u8,
+            objects: (0..self.bodies.len()).map(object).collect(),
+        }
+    }
+
+    /// Where everything is now, to be drawn or written.
+    #[must_use]
+    pub fn frame(&self) -> Frame {
+        let bodies = &self.bodies;
+        let all = 0..bodies.len();
+        let contact = |c: &Contact<S>| FrameContact {
+            object_a: c.a,
+            object_b: c.b,
+            position: c.point.position.to_array3(),
+            normal: c.point.normal.to_array3(),
+            impulse: c.impulse.to_array3(),
+            separation: c.point.separation,
+        };
+        Frame {
+            time: self.time,
+            step: self.step,
+            positions: all
+                .clone()
+                .map(|k| bodies.origin(k).position.to_array3())
+                .collect(),
+            rotations: all.map(|k| S::quaternion(bodies.rotation[k])).collect(),
+            velocities: bodies.motion.iter().map(|m| m.linear.to_array3()).collect(),
+            spins: bodies.motion.iter().map(|m| m.spin.to_array3()).collect(),
+            contacts: self.solved.iter().map(contact).collect(),
+        }
+    }
+}
