@@ -470,8 +470,8 @@ fn checked_inertial<S: Space>(
         let immovable = Inertial {
             mass: f64::INFINITY,
             inv_mass: S::Vector::default(),
-            inertia: S::Inertia::default(),
-            inv_inertia: S::Inertia::default(),
+            inertia: S::NO_INERTIA,
+            inv_inertia: S::NO_INERTIA,
             free_spins: S::Spin::default(),
             gyroscopic: false,
         };
@@ -483,12 +483,12 @@ fn checked_inertial<S: Space>(
     }
     let properties = mass_of(body, density)?;
     let inertia = if is_particle {
-        S::Inertia::default()
+        S::NO_INERTIA
     } else {
         properties.inertia
     };
     let inv_inertia = S::invert_inertia(&inertia);
-    if !is_particle && inv_inertia == S::Inertia::default() {
+    if !is_particle && inv_inertia == S::NO_INERTIA {
         return Err(BodyError::Inertia);
     }
     let inertial = Inertial {

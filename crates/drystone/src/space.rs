@@ -104,6 +104,9 @@ pub trait Space:
     /// r × f: the torque of a force at `arm`.
     fn cross(arm: Self::Vector, force: Self::Vector) -> Self::Spin;
 
+    /// The inertia (or inverse inertia) that is zero about every axis. Not `Default`: glam's
+    /// default matrix is the identity.
+    const NO_INERTIA: Self::Inertia;
     /// I ω (or I⁻¹ L).
     fn apply_inertia(inertia: &Self::Inertia, spin: Self::Spin) -> Self::Spin;
     /// R I Rᵀ: an inertia given in body axes, in world axes.
@@ -279,6 +282,7 @@ impl Space for D2 {
         arm.x * force.y - arm.y * force.x
     }
 
+    const NO_INERTIA: f64 = 0.0;
     #[inline]
     fn apply_inertia(inertia: &f64, spin: f64) -> f64 {
         inertia * spin
@@ -385,6 +389,7 @@ impl Space for D3 {
         arm.cross(force)
     }
 
+    const NO_INERTIA: DMat3 = DMat3::ZERO;
     #[inline]
     fn apply_inertia(inertia: &DMat3, spin: DVec3) -> DVec3 {
         *inertia * spin

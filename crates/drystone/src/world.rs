@@ -175,7 +175,7 @@ pub struct Energy {
 /// let mut world = World3::default();
 /// world.add(Body::fixed(Shape3::half_space(DVec3::Y)?).named("floor"))?;
 /// let ball = world.add(Body::rigid(Shape3::ball(0.5)?).at(DVec3::new(0.0, 2.0, 0.0)))?;
-/// for _ in 0..120 {
+/// for _ in 0..240 {
 ///     let report = world.step()?;
 ///     assert!(report.certificate.unwrap().penetration_m < 1e-3);
 /// }

@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(error(DVec3::X, DVec3::X * 0.1).signorini, 0.1);
         let along = error(DVec3::new(1.0, 0.5, 0.0), DVec3::new(0.0, 2.0, 0.0));
         assert_eq!(along.friction_direction, 2.0);
-        assert!(along.residual > 0.5);
+        assert!(along.residual > 0.4);
     }
 
     fn vectors() -> impl Strategy<Value = DVec3> {

@@ -79,14 +79,23 @@ impl<S: Space> Side<S> {
     }
 }
 
-/// How a body answers an impulse.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// How a body answers an impulse. By default it does not.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Response<S: Space> {
     /// 1/mass along each world axis in 1/kg; 0 where nothing can move it.
     pub inv_mass: S::Vector,
     /// Inverse inertia about the centre of mass in world axes, 1/(kg·m²).
     pub inv_inertia: S::Inertia,
+}
+
+impl<S: Space> Default for Response<S> {
+    fn default() -> Self {
+        Self {
+            inv_mass: S::Vector::default(),
+            inv_inertia: S::NO_INERTIA,
+        }
+    }
 }
 
 /// One contact of the problem.

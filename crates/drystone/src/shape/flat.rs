@@ -280,6 +280,28 @@ impl Convex {
     }
 }
 
+impl Convex {
+    pub(super) fn mass_properties(&self, density: f64) -> parry::mass_properties::MassProperties {
+        match self.form {
+            ConvexForm::Capsule(half, radius) => capsule_mass(half, radius, density),
+            _ => self.parry.mass_properties(density),
+        }
+    }
+}
+
+/// Mass of a flat capsule: a rectangle and two half disks. parry's inertia of it is off by some
+/// percent. A half disk has ½ m r² about the middle of its flat side and its centroid 4r/3π from
+/// there; moved out by `half`, the two add M (½ r² + half² + 2 · half · 4r/3π).
+fn capsule_mass(half: f64, radius: f64, density: f64) -> parry::mass_properties::MassProperties {
+    use std::f64::consts::PI;
+    let tube = density * 4.0 * half * radius;
+    let disk = density * PI * radius * radius;
+    let centroid = 4.0 * radius / (3.0 * PI);
+    let of_tube = tube * (half * half + radius * radius) / 3.0;
+    let of_caps = disk * (0.5 * radius * radius + half * half + 2.0 * half * centroid);
+    parry::mass_properties::MassProperties::new(DVec2::ZERO, tube + disk, of_tube + of_caps)
+}
+
 fn inertia_of(properties: &parry::mass_properties::MassProperties) -> f64 {
     properties.principal_inertia()
 }

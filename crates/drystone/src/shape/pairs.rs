@@ -22,7 +22,7 @@ macro_rules! pair_queries {
                     return None;
                 };
                 let of = |part: &Convex| {
-                    let own = part.parry.mass_properties(density);
+                    let own = part.mass_properties(density);
                     // Moving an exact result by nothing would only add rounding.
                     if part.pose == <$RigidPose>::IDENTITY {
                         own

@@ -348,6 +348,12 @@ impl Convex {
     }
 }
 
+impl Convex {
+    pub(super) fn mass_properties(&self, density: f64) -> parry::mass_properties::MassProperties {
+        self.parry.mass_properties(density)
+    }
+}
+
 fn inertia_of(properties: &parry::mass_properties::MassProperties) -> glamx::DMat3 {
     properties.reconstruct_inertia_matrix()
 }
