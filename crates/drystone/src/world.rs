@@ -332,7 +332,7 @@ impl<S: Space> World<S> {
 
     fn is_sampled(&self) -> bool {
         let every = u64::from(self.settings.certify_every);
-        every > 0 && self.step % every == 0
+        every > 0 && self.step.is_multiple_of(every)
     }
 
     /// The contact problem that the next step will solve.

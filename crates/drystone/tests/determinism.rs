@@ -1,4 +1,5 @@
 //! The same scene gives the same bits.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Friction against closed forms.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
 

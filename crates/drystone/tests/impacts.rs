@@ -1,4 +1,5 @@
 //! Impacts against closed forms.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! The matrix form against the matrix-free path, on random scenes.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
 

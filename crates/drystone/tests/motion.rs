@@ -1,4 +1,5 @@
 //! Free motion, scripts, damping, locked axes and forces at points, against closed forms.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
 

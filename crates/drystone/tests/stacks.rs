@@ -1,4 +1,5 @@
 //! What has to stand stands.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
 

@@ -34,7 +34,10 @@ pub enum ShapeError {
         given: usize,
     },
     /// A hull the geometry library could not build.
-    #[error("no convex hull could be built of these {given} points; remove near-duplicates")]
+    #[error(
+        "no convex hull with a volume could be built of these {given} points; \
+         remove near-duplicates, and use metres, not fractions of a millimetre"
+    )]
     Hull {
         /// How many were given.
         given: usize,

@@ -111,10 +111,13 @@ impl Shape2 {
             .ok_or(ShapeError::Hull { given })?;
         let corners = hull.points().to_vec();
         let form = outline(&corners, true);
-        Ok(Self::one(
-            ConvexForm::Polygon(corners, form),
-            SharedShape::new(hull),
-        ))
+        let shape = Self::one(ConvexForm::Polygon(corners, form), SharedShape::new(hull));
+        let mass = shape.mass_properties(1.0).map_or(0.0, |p| p.mass);
+        if mass.is_finite() && mass > 0.0 {
+            Ok(shape)
+        } else {
+            Err(ShapeError::Hull { given })
+        }
     }
 
     /// Everything below the line through the origin with this normal (made unit length).

@@ -31,7 +31,7 @@ pub struct Shape3 {
 #[derive(Debug)]
 pub(super) enum Body {
     Convex(Vec<Convex>),
-    Surface(Surface),
+    Surface(Box<Surface>),
     HalfSpace(DVec3),
 }
 
@@ -149,10 +149,11 @@ impl Shape3 {
             points: vertices.iter().map(DVec3::to_array).collect(),
             triangles,
         };
-        Ok(Self::one(
+        Self::one(
             ConvexForm::Polytope(Polyhedron::new(hull.points().to_vec(), faces), form),
             SharedShape::new(hull),
-        ))
+        )
+        .with_volume(given)
     }
 
     /// Everything below the plane through the origin with this normal (made unit length).
@@ -183,8 +184,9 @@ impl Shape3 {
             let [p, q, r] = corners.map(|k| points[k as usize]);
             let longest = (q - p).length().max((r - q).length()).max((p - r).length());
             let area = 0.5 * (q - p).cross(r - p).length();
-            // Written so that an area that overflowed to NaN is degenerate too.
-            if !(area > 1e-12 * longest * longest) {
+            // An area that overflowed to NaN is degenerate too.
+            let has_area = area > 1e-12 * longest * longest;
+            if !has_area {
                 return Err(ShapeError::Degenerate {
                     what: "triangle",
                     element,
@@ -194,7 +196,7 @@ impl Shape3 {
         }
         let parry = TriMesh::new(points, triangles).map_err(|e| ShapeError::Mesh(e.to_string()))?;
         Ok(Self {
-            body: Arc::new(Body::Surface(Surface { parry })),
+            body: Arc::new(Body::Surface(Box::new(Surface { parry }))),
         })
     }
 
@@ -217,6 +219,16 @@ impl Shape3 {
         Ok(Self {
             body: Arc::new(Body::Convex(all)),
         })
+    }
+
+    /// Refuses a hull whose volume is lost in rounding.
+    fn with_volume(self, given: usize) -> Result<Self, ShapeError> {
+        let mass = self.mass_properties(1.0).map_or(0.0, |p| p.mass);
+        if mass.is_finite() && mass > 0.0 {
+            Ok(self)
+        } else {
+            Err(ShapeError::Hull { given })
+        }
     }
 
     fn one(form: ConvexForm, parry: SharedShape) -> Self {

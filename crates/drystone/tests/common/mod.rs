@@ -1,5 +1,5 @@
 //! What several test files share: worlds with a floor, materials, stepping for a time.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::unwrap_used)]
 
 use drystone::glam::{DVec2, DVec3};
 use drystone::{
