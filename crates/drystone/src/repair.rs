@@ -50,7 +50,7 @@ pub fn repair<S: Space>(
         if overlaps(row) {
             (rate * (-d - rules.slop)).min(rules.repair_speed)
         } else {
-            let closing = problem.velocity(row, velocities).component(0);
+            let closing = problem.relative_velocity(row, velocities).component(0);
             -(d + problem.dt * closing).max(0.0) / problem.dt
         }
     };
@@ -64,6 +64,7 @@ pub fn repair<S: Space>(
         free: vec![Motion::default(); problem.free.len()],
         responses: problem.responses.clone(),
         islands: problem.islands.clone(),
+        delassus: None,
         dt: problem.dt,
     };
     let mut impulses = Impulses::default();
@@ -73,5 +74,5 @@ pub fn repair<S: Space>(
         tolerance,
     }
     .solve(&nudge, &mut impulses);
-    Some(nudge.velocities(&impulses))
+    Some(nudge.velocities(&impulses).motion)
 }

@@ -241,7 +241,7 @@ impl<S: Space> World<S> {
             .settings
             .solver
             .solve(&assembled.problem, &mut impulses);
-        let velocities = assembled.problem.velocities(&impulses);
+        let velocities = assembled.problem.velocities(&impulses).motion;
         let nudges = repair(&assembled, &self.contacts, &velocities, rules);
         self.advance(&velocities, nudges.as_deref())?;
 

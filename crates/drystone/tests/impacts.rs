@@ -63,10 +63,11 @@ proptest! {
                 target: -e * vy,
             }],
             islands: vec![Island { start: 0, end: 1 }],
+            delassus: None,
         };
         let mut impulses = Impulses::default();
         Pgs { iterations: 100, tolerance: 1e-14 }.solve(&problem, &mut impulses);
-        let got = problem.velocities(&impulses)[0].linear;
+        let got = problem.velocities(&impulses).motion[0].linear;
         let expected = particle_on_obstacle::<D3>(mass, velocity, DVec3::Y, e, mu);
         prop_assert!((got - expected).length() < 1e-12, "{got} instead of {expected}");
     }
@@ -100,6 +101,7 @@ proptest! {
                     target: e * speed,
                 }],
                 islands: vec![Island { start: 0, end: 1 }],
+            delassus: None,
             };
             let mut impulses = Impulses::default();
             Pgs { iterations: 100, tolerance: 1e-14 }.solve(&problem, &mut impulses);

@@ -6,7 +6,7 @@ mod common;
 use drystone::body::Motion;
 use drystone::glam::{DQuat, DRot2, DVec2, DVec3};
 use drystone::problem::matrix::{flatten, multiply};
-use drystone::problem::{ContactProblem, Impulses};
+use drystone::problem::{ContactProblem, Impulses, Velocities};
 use drystone::{Body, Components, Shape2, Shape3, Space, World2, World3};
 use proptest::prelude::*;
 
@@ -76,7 +76,7 @@ fn check<S: Space>(problem: &ContactProblem<S>, numbers: &[f64]) -> Result<(), T
     }
     let motion = problem.velocities(&impulses);
     let by_matrix = multiply(&matrices.a, &flat);
-    let jv = multiply(&matrices.j, &flatten::<S>(&motion));
+    let jv = multiply(&matrices.j, &flatten::<S>(&motion.motion));
     for row in 0..problem.rows.len() {
         let u = problem.velocity(row, &motion);
         let offset = problem.offset_velocity(row, &motion);
@@ -90,7 +90,10 @@ fn check<S: Space>(problem: &ContactProblem<S>, numbers: &[f64]) -> Result<(), T
         // The diagonal block is what a unit impulse does to its own contact.
         let block = problem.diagonal(row);
         for axis in 0..S::DIM {
-            let mut alone = vec![Motion::<S>::default(); problem.free.len()];
+            let mut alone = Velocities::<S> {
+                motion: vec![Motion::default(); problem.free.len()],
+                local: Vec::new(),
+            };
             problem.apply(
                 row,
                 S::Vector::default().with_component(axis, 1.0),

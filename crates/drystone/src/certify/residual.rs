@@ -97,7 +97,7 @@ pub fn contact_error<V: Components>(r: V, u: V, mu: f64, rho: f64) -> ContactErr
 /// Judges impulses: recomputes velocities from the problem and looks at every contact.
 #[must_use]
 pub fn judge<S: Space>(problem: &ContactProblem<S>, impulses: &Impulses<S>) -> Residual {
-    let motion = problem.velocities(impulses);
+    let velocities = problem.velocities(impulses);
     let mut total = Residual::default();
     let mut error_sum = 0.0;
     let mut normal_sum = 0.0;
@@ -107,7 +107,7 @@ pub fn judge<S: Space>(problem: &ContactProblem<S>, impulses: &Impulses<S>) -> R
         if largest_eigenvalue <= 0.0 {
             continue;
         }
-        let u = problem.offset_velocity(row, &motion);
+        let u = problem.offset_velocity(row, &velocities);
         let error = contact_error(r, u, problem.rows[row].mu, 1.0 / largest_eigenvalue);
         error_sum += error.impulse_error;
         normal_sum += r.component(0).max(0.0);

@@ -79,6 +79,7 @@ pub fn assemble<S: Space>(
         free,
         rows: Vec::with_capacity(contacts.len()),
         islands,
+        delassus: None,
     };
     for &index in &contact_of_row {
         let contact = &contacts[index as usize];
@@ -90,8 +91,8 @@ pub fn assemble<S: Space>(
             mu: contact.surface.friction,
             target: 0.0,
         });
-        let before = problem.velocity(row, &bodies.motion).component(0);
-        let free = problem.velocity(row, &problem.free).component(0);
+        let before = problem.relative_velocity(row, &bodies.motion).component(0);
+        let free = problem.relative_velocity(row, &problem.free).component(0);
         problem.rows[row].target = target(contact, before, free, dt, rules);
     }
     Assembled {

@@ -36,10 +36,11 @@ impl<S: Space> ContactProblem<S> {
         let unknowns = S::DIM * self.rows.len();
         let coordinates = per_body * self.responses.len();
 
+        let unpressed = self.free_velocities();
         let mut j = Vec::new();
         let mut b = Vec::with_capacity(unknowns);
         for (i, row) in self.rows.iter().enumerate() {
-            let free = self.offset_velocity(i, &self.free);
+            let free = self.offset_velocity(i, &unpressed);
             for k in 0..S::DIM {
                 let axis = S::column(&row.basis, k);
                 let at = (S::DIM * i + k) as u32;

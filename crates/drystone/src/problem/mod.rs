@@ -30,6 +30,10 @@
 //! weighted sum of nodes. A side's point velocity is linear in body velocities, so J is applied
 //! without being built: [`ContactProblem::velocity`] and [`ContactProblem::apply`] are J and
 //! M⁻¹Jᵀ one contact at a time, at a cost linear in the contacts.
+//!
+//! Problems from elsewhere may come without bodies, as the matrix A itself and q = J v\*
+//! ([`Delassus`]). Solvers do not see the difference: they ask for velocities and apply impulses,
+//! and [`Velocities`] holds whatever the problem needs to answer.
 
 pub mod assemble;
 pub mod matrix;
@@ -131,6 +135,40 @@ impl Island {
     }
 }
 
+/// A = J M⁻¹ Jᵀ written out, for problems that come without bodies: blocks by rows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Delassus<S: Space> {
+    /// Where each contact's blocks start; one more entry than contacts.
+    pub starts: Vec<u32>,
+    /// Column of each block, rising within a row.
+    pub columns: Vec<u32>,
+    /// A_ij in 1/kg, local coordinates.
+    pub blocks: Vec<S::Matrix>,
+    /// u of each contact without impulses, m/s.
+    pub q: Vec<S::Vector>,
+}
+
+impl<S: Space> Delassus<S> {
+    /// Columns and blocks of a row.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, &S::Matrix)> {
+        let range = self.starts[row] as usize..self.starts[row + 1] as usize;
+        self.columns[range.clone()]
+            .iter()
+            .map(|&column| column as usize)
+            .zip(&self.blocks[range])
+    }
+}
+
+/// The velocities that a set of impulses leads to, kept up to date as impulses change.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Velocities<S: Space> {
+    /// Of bodies; empty where the problem has none.
+    pub motion: Vec<Motion<S>>,
+    /// Of contacts, local; empty where the problem has bodies.
+    pub local: Vec<S::Vector>,
+}
+
 /// The contact problem of one step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
@@ -145,6 +183,8 @@ pub struct ContactProblem<S: Space> {
     pub rows: Vec<Row<S>>,
     /// Groups of contacts that do not influence each other; together all rows.
     pub islands: Vec<Island>,
+    /// The matrix A, in a problem without bodies; then the rows' sides and bases mean nothing.
+    pub delassus: Option<Delassus<S>>,
 }
 
 /// The impulses of a problem's contacts in local coordinates, N·s.
@@ -165,32 +205,54 @@ impl<S: Space> ContactProblem<S> {
     /// u of contact `row` for given body velocities, local coordinates, m/s (no target).
     #[must_use]
     #[inline]
-    pub fn velocity(&self, row: usize, motion: &[Motion<S>]) -> S::Vector {
+    pub fn relative_velocity(&self, row: usize, motion: &[Motion<S>]) -> S::Vector {
         let r = &self.rows[row];
         let world = point_velocity(&r.b, motion) - point_velocity(&r.a, motion);
         S::to_local(&r.basis, world)
     }
 
+    /// u of contact `row`, local coordinates, m/s (no target).
+    #[must_use]
+    #[inline]
+    pub fn velocity(&self, row: usize, velocities: &Velocities<S>) -> S::Vector {
+        if self.delassus.is_some() {
+            velocities.local[row]
+        } else {
+            self.relative_velocity(row, &velocities.motion)
+        }
+    }
+
     /// u with the target taken off the normal part: what the law compares with zero.
     #[must_use]
     #[inline]
-    pub fn offset_velocity(&self, row: usize, motion: &[Motion<S>]) -> S::Vector {
-        let u = self.velocity(row, motion);
+    pub fn offset_velocity(&self, row: usize, velocities: &Velocities<S>) -> S::Vector {
+        let u = self.velocity(row, velocities);
         u.with_component(0, u.component(0) - self.rows[row].target)
     }
 
-    /// Adds M⁻¹Jᵀ of a local impulse at contact `row` to the velocities.
+    /// Adds what a local impulse at contact `row` does to the velocities.
     #[inline]
-    pub fn apply(&self, row: usize, impulse: S::Vector, motion: &mut [Motion<S>]) {
+    pub fn apply(&self, row: usize, impulse: S::Vector, velocities: &mut Velocities<S>) {
+        if let Some(delassus) = &self.delassus {
+            // A is symmetric: column `row` is row `row` with its blocks transposed.
+            for (other, block) in delassus.row(row) {
+                velocities.local[other] += S::to_local(block, impulse);
+            }
+            return;
+        }
         let r = &self.rows[row];
         let world = S::to_world(&r.basis, impulse);
-        push(&r.b, world, &self.responses, motion);
-        push(&r.a, -world, &self.responses, motion);
+        push(&r.b, world, &self.responses, &mut velocities.motion);
+        push(&r.a, -world, &self.responses, &mut velocities.motion);
     }
 
     /// The diagonal block A_ii of contact `row` in 1/kg, local coordinates.
     #[must_use]
     pub fn diagonal(&self, row: usize) -> S::Matrix {
+        if let Some(delassus) = &self.delassus {
+            let own = delassus.row(row).find(|(column, _)| *column == row);
+            return own.map_or_else(|| S::matrix(|_| S::Vector::default()), |(_, b)| *b);
+        }
         let r = &self.rows[row];
         S::matrix(|k| {
             let axis = S::column(&r.basis, k);
@@ -200,14 +262,29 @@ impl<S: Space> ContactProblem<S> {
         })
     }
 
-    /// v⁺: the velocities that these impulses lead to.
+    /// The velocities without impulses.
     #[must_use]
-    pub fn velocities(&self, impulses: &Impulses<S>) -> Vec<Motion<S>> {
-        let mut motion = self.free.clone();
-        for (row, &impulse) in impulses.local.iter().enumerate() {
-            self.apply(row, impulse, &mut motion);
+    pub fn free_velocities(&self) -> Velocities<S> {
+        match &self.delassus {
+            Some(delassus) => Velocities {
+                motion: Vec::new(),
+                local: delassus.q.clone(),
+            },
+            None => Velocities {
+                motion: self.free.clone(),
+                local: Vec::new(),
+            },
         }
-        motion
+    }
+
+    /// The velocities that these impulses lead to.
+    #[must_use]
+    pub fn velocities(&self, impulses: &Impulses<S>) -> Velocities<S> {
+        let mut velocities = self.free_velocities();
+        for (row, &impulse) in impulses.local.iter().enumerate() {
+            self.apply(row, impulse, &mut velocities);
+        }
+        velocities
     }
 }
 

@@ -4,6 +4,7 @@
 //! [`Impulses`] and says what it did. [`SolverKind`] chooses; the one `match` is in
 //! [`SolverKind::solve`].
 
+pub mod limits;
 pub mod pgs;
 mod sweep;
 
@@ -11,27 +12,40 @@ use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
+pub use limits::{Limits, TracePoint, Watch};
 pub use pgs::Pgs;
 
 /// What a solver did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SolveReport {
-    /// Most sweeps that any island took.
+    /// Most iterations that any island took.
     pub iterations: u32,
     /// Whether every island reached the tolerance.
     pub converged: bool,
+    /// Largest residual at the end, m/s, as far as the solver looked.
+    pub residual: f64,
+    /// Relative residual at the end, without unit; 0 where the solver did not look.
+    pub relative: f64,
+    /// The method that gave the answer.
+    pub method: &'static str,
+    /// Looks on the way, where asked for.
+    pub history: Vec<TracePoint>,
 }
 
 impl SolveReport {
     /// The report of a problem from those of its islands.
-    fn of_islands(islands: impl Iterator<Item = Self>) -> Self {
+    fn of_islands(method: &'static str, islands: impl Iterator<Item = Self>) -> Self {
         let nothing = Self {
-            iterations: 0,
             converged: true,
+            method,
+            ..Self::default()
         };
         islands.fold(nothing, |all, one| Self {
             iterations: all.iterations.max(one.iterations),
             converged: all.converged && one.converged,
+            residual: all.residual.max(one.residual),
+            relative: all.relative.max(one.relative),
+            ..all
         })
     }
 }

@@ -55,7 +55,10 @@ impl<S: Space> Solver<S> for Pgs {
     fn solve(&mut self, problem: &ContactProblem<S>, impulses: &mut Impulses<S>) -> SolveReport {
         let mut sweeper = Sweeper::new(problem, impulses);
         let islands = problem.islands.iter();
-        SolveReport::of_islands(islands.map(|&island| self.solve_island(&mut sweeper, island)))
+        SolveReport::of_islands(
+            "pgs",
+            islands.map(|&island| self.solve_island(&mut sweeper, island)),
+        )
     }
 }
 
@@ -68,11 +71,14 @@ impl Pgs {
         };
         let mut done = 0;
         loop {
-            let converged = sweeper.residual(island) <= self.tolerance;
+            let residual = sweeper.residual(island);
+            let converged = residual <= self.tolerance;
             if converged || done >= most {
                 return SolveReport {
                     iterations: done,
                     converged,
+                    residual,
+                    ..SolveReport::default()
                 };
             }
             let until = most.min(done + SWEEPS_PER_LOOK);

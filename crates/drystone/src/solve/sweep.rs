@@ -2,9 +2,8 @@
 //!
 //! See [`super::pgs`] for the equations.
 
-use crate::body::Motion;
 use crate::certify::residual::natural_map;
-use crate::problem::{ContactProblem, Impulses, Island, tangential};
+use crate::problem::{ContactProblem, Impulses, Island, Velocities, tangential};
 use crate::space::{Components, Linear, Space};
 
 /// What a sweep needs of a contact's diagonal block.
@@ -25,7 +24,7 @@ struct Steps<S: Space> {
 pub(crate) struct Sweeper<'a, S: Space> {
     pub(crate) problem: &'a ContactProblem<S>,
     /// Velocities that the impulses lead to, kept in step with them.
-    pub(crate) motion: Vec<Motion<S>>,
+    pub(crate) velocities: Velocities<S>,
     pub(crate) impulses: &'a mut Impulses<S>,
     steps: Vec<Steps<S>>,
 }
@@ -40,7 +39,7 @@ impl<'a, S: Space> Sweeper<'a, S> {
             .collect();
         Self {
             problem,
-            motion: problem.velocities(impulses),
+            velocities: problem.velocities(impulses),
             impulses,
             steps,
         }
@@ -68,7 +67,7 @@ impl<'a, S: Space> Sweeper<'a, S> {
     fn relax(&mut self, row: usize) {
         let steps = &self.steps[row];
         let r = self.impulses.local[row];
-        let u = self.problem.offset_velocity(row, &self.motion);
+        let u = self.problem.offset_velocity(row, &self.velocities);
         let normal = (r.component(0) - steps.normal * u.component(0)).max(0.0);
         // The tangents see the new normal impulse at once.
         let u = u + steps.by_normal * (normal - r.component(0));
@@ -79,7 +78,7 @@ impl<'a, S: Space> Sweeper<'a, S> {
             tangent = tangent * (most / length_squared.sqrt());
         }
         let next = tangent.with_component(0, normal);
-        self.problem.apply(row, next - r, &mut self.motion);
+        self.problem.apply(row, next - r, &mut self.velocities);
         self.impulses.local[row] = next;
     }
 
@@ -93,7 +92,7 @@ impl<'a, S: Space> Sweeper<'a, S> {
     /// The largest natural-map residual of an island, m/s.
     pub(crate) fn residual(&self, island: Island) -> f64 {
         island.rows().fold(0.0, |worst: f64, row| {
-            let u = self.problem.offset_velocity(row, &self.motion);
+            let u = self.problem.offset_velocity(row, &self.velocities);
             let rho = self.steps[row].rho;
             let mu = self.problem.rows[row].mu;
             let error = natural_map(self.impulses.local[row], u, mu, rho);
