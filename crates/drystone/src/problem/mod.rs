@@ -36,6 +36,7 @@
 //! and [`Velocities`] holds whatever the problem needs to answer.
 
 pub mod assemble;
+pub mod local_form;
 pub mod matrix;
 
 use crate::body::Motion;
