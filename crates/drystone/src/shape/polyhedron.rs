@@ -1,64 +1,60 @@
 //! Convex polyhedra as corners, faces and edges: what clipping and the separating axis test read.
 
-use glamx::{DPose3, DVec3};
+use std::sync::Arc;
 
-/// A convex polyhedron in its own axes.
-#[derive(Clone, Debug, Default)]
+use glamx::{DMat3, DPose3, DVec3};
+
+/// A convex polyhedron: where its corners and faces are, and how they hang together.
+#[derive(Clone, Debug)]
 pub(crate) struct Polyhedron {
     pub(crate) points: Vec<DVec3>,
-    pub(crate) faces: Vec<Face>,
-    pub(crate) edges: Vec<Edge>,
+    /// Unit normals of the faces, outward.
+    pub(crate) normals: Vec<DVec3>,
+    /// Shared by all poses of the same solid.
+    pub(crate) topology: Arc<Topology>,
 }
 
-/// A flat face: corners counter-clockwise seen from outside.
-#[derive(Clone, Debug)]
-pub(crate) struct Face {
-    pub(crate) normal: DVec3,
-    pub(crate) corners: Vec<u32>,
+/// Which corners make faces and edges.
+#[derive(Debug)]
+pub(crate) struct Topology {
+    /// Corners of each face, counter-clockwise seen from outside.
+    pub(crate) faces: Vec<Vec<u32>>,
+    pub(crate) edges: Vec<Edge>,
 }
 
 /// An edge between two faces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) ends: [u32; 2],
-    /// Normals of the faces on its two sides.
-    pub(crate) normals: [DVec3; 2],
-}
-
-impl Edge {
-    /// Whether its two faces are the sides of one sheet. Such an edge's arc of normals spans
-    /// half the sphere, and any direction may lie in it.
-    #[inline]
-    pub(crate) fn is_flat(&self) -> bool {
-        self.normals[0].dot(self.normals[1]) < -0.999_999
-    }
+    pub(crate) faces: [u32; 2],
 }
 
 impl Polyhedron {
-    /// From corners and face loops; edges are where two loops meet.
-    pub(crate) fn new(points: Vec<DVec3>, faces: Vec<Face>) -> Self {
-        let mut halves: Vec<([u32; 2], DVec3)> = Vec::new();
-        for face in &faces {
-            for (k, &from) in face.corners.iter().enumerate() {
-                let to = face.corners[(k + 1) % face.corners.len()];
-                halves.push(([from.min(to), from.max(to)], face.normal));
+    /// From corners, and faces as normals with loops of corners; edges are where two loops meet.
+    pub(crate) fn new(points: Vec<DVec3>, faces: Vec<(DVec3, Vec<u32>)>) -> Self {
+        let mut halves: Vec<([u32; 2], u32)> = Vec::new();
+        for (face, (_, corners)) in faces.iter().enumerate() {
+            for (k, &from) in corners.iter().enumerate() {
+                let to = corners[(k + 1) % corners.len()];
+                halves.push(([from.min(to), from.max(to)], face as u32));
             }
         }
-        halves.sort_by_key(|half| half.0);
+        halves.sort_unstable();
         let edges = halves
             .chunk_by(|a, b| a.0 == b.0)
-            .filter_map(|side| match side {
-                [(ends, n0), (_, n1)] => Some(Edge {
+            .filter_map(|sides| match sides {
+                [(ends, f), (_, g)] => Some(Edge {
                     ends: *ends,
-                    normals: [*n0, *n1],
+                    faces: [*f, *g],
                 }),
                 _ => None,
             })
             .collect();
+        let (normals, faces) = faces.into_iter().unzip();
         Self {
             points,
-            faces,
-            edges,
+            normals,
+            topology: Arc::new(Topology { faces, edges }),
         }
     }
 
@@ -77,17 +73,13 @@ impl Polyhedron {
         let points = (0..8)
             .map(|k| DVec3::new(sign(k, 0), sign(k, 1), sign(k, 2)) * half)
             .collect();
-        let face = |normal, corners: [u32; 4]| Face {
-            normal,
-            corners: corners.to_vec(),
-        };
         let faces = vec![
-            face(DVec3::NEG_X, [0, 4, 6, 2]),
-            face(DVec3::X, [1, 3, 7, 5]),
-            face(DVec3::NEG_Y, [0, 1, 5, 4]),
-            face(DVec3::Y, [2, 6, 7, 3]),
-            face(DVec3::NEG_Z, [0, 2, 3, 1]),
-            face(DVec3::Z, [4, 5, 7, 6]),
+            (DVec3::NEG_X, vec![0, 4, 6, 2]),
+            (DVec3::X, vec![1, 3, 7, 5]),
+            (DVec3::NEG_Y, vec![0, 1, 5, 4]),
+            (DVec3::Y, vec![2, 6, 7, 3]),
+            (DVec3::NEG_Z, vec![0, 2, 3, 1]),
+            (DVec3::Z, vec![4, 5, 7, 6]),
         ];
         Self::new(points, faces)
     }
@@ -97,44 +89,28 @@ impl Polyhedron {
         let normal = (points[1] - points[0])
             .cross(points[2] - points[0])
             .try_normalize()?;
-        let faces = vec![
-            Face {
-                normal,
-                corners: vec![0, 1, 2],
-            },
-            Face {
-                normal: -normal,
-                corners: vec![0, 2, 1],
-            },
-        ];
+        let faces = vec![(normal, vec![0, 1, 2]), (-normal, vec![0, 2, 1])];
         Some(Self::new(points.to_vec(), faces))
     }
 
     /// The same polyhedron seen from other axes.
     pub(crate) fn transformed(&self, pose: &DPose3) -> Self {
+        let turn = DMat3::from_quat(pose.rotation);
         Self {
             points: self
                 .points
                 .iter()
-                .map(|&p| pose.transform_point(p))
+                .map(|&p| turn * p + pose.translation)
                 .collect(),
-            faces: self
-                .faces
-                .iter()
-                .map(|face| Face {
-                    normal: pose.rotation * face.normal,
-                    corners: face.corners.clone(),
-                })
-                .collect(),
-            edges: self
-                .edges
-                .iter()
-                .map(|edge| Edge {
-                    ends: edge.ends,
-                    normals: edge.normals.map(|n| pose.rotation * n),
-                })
-                .collect(),
+            normals: self.normals.iter().map(|&n| turn * n).collect(),
+            topology: Arc::clone(&self.topology),
         }
+    }
+
+    /// Corners of face `k`.
+    #[inline]
+    pub(crate) fn face(&self, k: usize) -> &[u32] {
+        &self.topology.faces[k]
     }
 
     /// Corner `k`.
@@ -154,8 +130,8 @@ impl Polyhedron {
     /// The face whose normal is most along `direction`; the first of equals.
     pub(crate) fn face_towards(&self, direction: DVec3) -> usize {
         let mut best = (0, f64::NEG_INFINITY);
-        for (k, face) in self.faces.iter().enumerate() {
-            let along = face.normal.dot(direction);
+        for (k, normal) in self.normals.iter().enumerate() {
+            let along = normal.dot(direction);
             if along > best.1 {
                 best = (k, along);
             }
@@ -171,12 +147,15 @@ mod tests {
     #[test]
     fn a_box_has_twelve_edges_and_outward_faces() {
         let b = Polyhedron::cuboid(DVec3::new(1.0, 2.0, 3.0));
-        assert_eq!((b.points.len(), b.faces.len(), b.edges.len()), (8, 6, 12));
-        for face in &b.faces {
-            let p: Vec<DVec3> = face.corners.iter().map(|&k| b.point(k)).collect();
+        assert_eq!(
+            (b.points.len(), b.normals.len(), b.topology.edges.len()),
+            (8, 6, 12)
+        );
+        for (k, &normal) in b.normals.iter().enumerate() {
+            let p: Vec<DVec3> = b.face(k).iter().map(|&k| b.point(k)).collect();
             let turn = (p[1] - p[0]).cross(p[2] - p[1]).normalize();
-            assert!((turn - face.normal).length() < 1e-12);
-            assert!(p.iter().all(|q| q.dot(face.normal) > 0.0));
+            assert!((turn - normal).length() < 1e-12);
+            assert!(p.iter().all(|q| q.dot(normal) > 0.0));
         }
     }
 }

@@ -12,7 +12,7 @@
 
 use glamx::DVec3;
 
-use super::polyhedron::{Edge, Polyhedron};
+use super::polyhedron::Polyhedron;
 
 /// An edge contact must separate more than this part of the margin-scale length better than a
 /// face contact to be chosen; a thousandth of the bodies' size.
@@ -58,10 +58,10 @@ pub(crate) fn contacts(
     // A's face unless B's separates clearly better: the choice must not flicker.
     if face_b.separation > face_a.separation + 0.1 * FACE_PREFERENCE * size {
         clip(b, face_b.face, a, margin, |c| out.push(c.swapped()));
-        Some(-b.faces[face_b.face].normal)
+        Some(-b.normals[face_b.face])
     } else {
         clip(a, face_a.face, b, margin, |c| out.push(c));
-        Some(a.faces[face_a.face].normal)
+        Some(a.normals[face_a.face])
     }
 }
 
@@ -95,9 +95,9 @@ fn best_face(a: &Polyhedron, b: &Polyhedron) -> FaceAxis {
         face: 0,
         separation: f64::NEG_INFINITY,
     };
-    for (k, face) in a.faces.iter().enumerate() {
-        let plane = face.normal.dot(a.point(face.corners[0]));
-        let separation = b.lowest(face.normal) - plane;
+    for (k, &normal) in a.normals.iter().enumerate() {
+        let plane = normal.dot(a.point(a.face(k)[0]));
+        let separation = b.lowest(normal) - plane;
         if separation > best.separation {
             best = FaceAxis {
                 face: k,
@@ -122,39 +122,22 @@ struct EdgeAxis {
 /// axis test between convex polyhedra*, GDC 2013).
 fn best_edges(a: &Polyhedron, b: &Polyhedron) -> Option<EdgeAxis> {
     let mut best: Option<EdgeAxis> = None;
-    for (i, edge_a) in a.edges.iter().enumerate() {
-        let (p, d) = line(a, edge_a);
-        for (j, edge_b) in b.edges.iter().enumerate() {
-            if !arcs_cross(edge_a, d, edge_b, line(b, edge_b).1) {
+    let others: Vec<Line> = (0..b.topology.edges.len())
+        .map(|j| Line::of(b, j))
+        .collect();
+    for edge_a in 0..a.topology.edges.len() {
+        let one = Line::of(a, edge_a);
+        for (edge_b, other) in others.iter().enumerate() {
+            if !arcs_cross(&one, other) {
                 continue;
             }
-            let (q, e) = line(b, edge_b);
-            let cross = d.cross(e);
-            // Nearly parallel edges have no direction of their own; a face has it.
-            let length_squared = cross.length_squared();
-            if length_squared < 1e-6 * d.length_squared() * e.length_squared() {
+            let Some((normal, separation)) = edge_axis((a, &one), (b, other)) else {
                 continue;
-            }
-            let mut normal = cross * (1.0 / length_squared.sqrt());
-            let separation = if edge_a.is_flat() || edge_b.is_flat() {
-                // The arcs told nothing, so the edges need not support: project the bodies.
-                let forth = b.lowest(normal) + a.lowest(-normal);
-                let back = b.lowest(-normal) + a.lowest(normal);
-                if back > forth {
-                    normal = -normal;
-                }
-                forth.max(back)
-            } else {
-                // Out of A: along the mean of the faces beside its edge.
-                if normal.dot(edge_a.normals[0] + edge_a.normals[1]) < 0.0 {
-                    normal = -normal;
-                }
-                normal.dot(q - p)
             };
             if best.as_ref().is_none_or(|b| separation > b.separation) {
                 best = Some(EdgeAxis {
-                    edge_a: i,
-                    edge_b: j,
+                    edge_a,
+                    edge_b,
                     normal,
                     separation,
                 });
@@ -164,24 +147,75 @@ fn best_edges(a: &Polyhedron, b: &Polyhedron) -> Option<EdgeAxis> {
     best
 }
 
-fn line(p: &Polyhedron, edge: &Edge) -> (DVec3, DVec3) {
-    let start = p.point(edge.ends[0]);
-    (start, p.point(edge.ends[1]) - start)
+/// An edge with what the test asks of it.
+struct Line {
+    start: DVec3,
+    along: DVec3,
+    /// Normals of the faces on its two sides.
+    normals: [DVec3; 2],
+    /// Whether those are the sides of one sheet. Such an edge's arc of normals spans half the
+    /// sphere, and any direction may lie in it.
+    is_flat: bool,
+}
+
+impl Line {
+    fn of(p: &Polyhedron, edge: usize) -> Self {
+        let edge = &p.topology.edges[edge];
+        let start = p.point(edge.ends[0]);
+        let normals = edge.faces.map(|f| p.normals[f as usize]);
+        Self {
+            start,
+            along: p.point(edge.ends[1]) - start,
+            normals,
+            is_flat: normals[0].dot(normals[1]) < -0.999_999,
+        }
+    }
+}
+
+/// The direction across two edges, out of A, and how far apart the bodies are along it.
+fn edge_axis(
+    (a, one): (&Polyhedron, &Line),
+    (b, other): (&Polyhedron, &Line),
+) -> Option<(DVec3, f64)> {
+    let cross = one.along.cross(other.along);
+    // Nearly parallel edges have no direction of their own; a face has it.
+    let length_squared = cross.length_squared();
+    if length_squared < 1e-6 * one.along.length_squared() * other.along.length_squared() {
+        return None;
+    }
+    let normal = cross * (1.0 / length_squared.sqrt());
+    if one.is_flat || other.is_flat {
+        // The arcs told nothing, so the edges need not support: project the bodies.
+        let forth = b.lowest(normal) + a.lowest(-normal);
+        let back = b.lowest(-normal) + a.lowest(normal);
+        return Some(if back > forth {
+            (-normal, back)
+        } else {
+            (normal, forth)
+        });
+    }
+    // Out of A: along the mean of the faces beside its edge.
+    let normal = if normal.dot(one.normals[0] + one.normals[1]) < 0.0 {
+        -normal
+    } else {
+        normal
+    };
+    Some((normal, normal.dot(other.start - one.start)))
 }
 
 /// Whether the arc between A's face normals crosses the arc between B's **negated** normals.
 /// The plane of an arc is perpendicular to its edge, which spares the cross products.
-fn arcs_cross(a: &Edge, along_a: DVec3, b: &Edge, along_b: DVec3) -> bool {
-    if a.is_flat() || b.is_flat() {
+#[inline]
+fn arcs_cross(a: &Line, b: &Line) -> bool {
+    if a.is_flat || b.is_flat {
         return true;
     }
     let [n0, n1] = a.normals;
+    if n0.dot(b.along) * n1.dot(b.along) >= 0.0 {
+        return false;
+    }
     let [m0, m1] = b.normals.map(|n| -n);
-    let across_b = (n0.dot(along_b), n1.dot(along_b));
-    let across_a = (m0.dot(along_a), m1.dot(along_a));
-    across_b.0 * across_b.1 < 0.0
-        && across_a.0 * across_a.1 < 0.0
-        && same_hemisphere((n0, n1), (m0, m1))
+    m0.dot(a.along) * m1.dot(a.along) < 0.0 && same_hemisphere((n0, n1), (m0, m1))
 }
 
 /// Two great-circle arcs that cross each other's planes meet only if they are on one side of
@@ -194,11 +228,10 @@ fn same_hemisphere(a: (DVec3, DVec3), b: (DVec3, DVec3)) -> bool {
 }
 
 fn edge_contact(a: &Polyhedron, b: &Polyhedron, axis: &EdgeAxis) -> LocalContact {
-    let (p, d) = line(a, &a.edges[axis.edge_a]);
-    let (q, e) = line(b, &b.edges[axis.edge_b]);
-    let (s, t) = closest_on_lines(p, d, q, e);
-    let on_a = p + d * s.clamp(0.0, 1.0);
-    let on_b = q + e * t.clamp(0.0, 1.0);
+    let (one, other) = (Line::of(a, axis.edge_a), Line::of(b, axis.edge_b));
+    let (s, t) = closest_on_lines(&one, &other);
+    let on_a = one.start + one.along * s.clamp(0.0, 1.0);
+    let on_b = other.start + other.along * t.clamp(0.0, 1.0);
     LocalContact {
         position: (on_a + on_b) * 0.5,
         separation: axis.separation,
@@ -207,9 +240,10 @@ fn edge_contact(a: &Polyhedron, b: &Polyhedron, axis: &EdgeAxis) -> LocalContact
     }
 }
 
-/// Parameters of the closest points of the lines p + s d and q + t e.
-fn closest_on_lines(p: DVec3, d: DVec3, q: DVec3, e: DVec3) -> (f64, f64) {
-    let w = q - p;
+/// Parameters of the closest points of two lines, 0 and 1 at the ends of the edges.
+fn closest_on_lines(one: &Line, other: &Line) -> (f64, f64) {
+    let (d, e) = (one.along, other.along);
+    let w = other.start - one.start;
     let (dd, de, ee) = (d.dot(d), d.dot(e), e.dot(e));
     let det = dd * ee - de * de;
     let (wd, we) = (w.dot(d), w.dot(e));
@@ -239,11 +273,10 @@ fn clip(
     margin: f64,
     mut emit: impl FnMut(LocalContact),
 ) {
-    let ref_face = &reference.faces[face];
-    let normal = ref_face.normal;
-    let incident = &other.faces[other.face_towards(-normal)];
+    let corners = reference.face(face);
+    let normal = reference.normals[face];
+    let incident = other.face(other.face_towards(-normal));
     let mut polygon: Vec<Clipped> = incident
-        .corners
         .iter()
         .map(|&k| Clipped {
             point: other.point(k),
@@ -252,18 +285,18 @@ fn clip(
         })
         .collect();
 
-    let count = ref_face.corners.len();
+    let count = corners.len();
     for k in 0..count {
-        let from = reference.point(ref_face.corners[k]);
-        let to = reference.point(ref_face.corners[(k + 1) % count]);
+        let from = reference.point(corners[k]);
+        let to = reference.point(corners[(k + 1) % count]);
         let outward = (to - from).cross(normal);
         let Some(outward) = outward.try_normalize() else {
             continue;
         };
-        polygon = clip_by_plane(&polygon, outward, from, CUT | ref_face.corners[k]);
+        polygon = clip_by_plane(&polygon, outward, from, CUT | corners[k]);
     }
 
-    let plane = normal.dot(reference.point(ref_face.corners[0]));
+    let plane = normal.dot(reference.point(corners[0]));
     for corner in polygon {
         let separation = normal.dot(corner.point) - plane;
         if separation <= margin {

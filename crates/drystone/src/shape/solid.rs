@@ -10,7 +10,7 @@ use parry3d_f64 as parry;
 use super::error::{ShapeError, size};
 use super::half_space;
 use super::pairs::{ConvexKind, pair_queries};
-use super::polyhedron::{Face, Polyhedron};
+use super::polyhedron::Polyhedron;
 use super::polyhedron_sat::{self, LocalContact};
 use super::{ContactPoint, FeatureId, Geometry, MassProperties, Pose};
 use crate::space::D3;
@@ -139,10 +139,10 @@ impl Shape3 {
             .map(|face| {
                 let start = face.first_vertex_or_edge as usize;
                 let end = start + face.num_vertices_or_edges as usize;
-                Face {
-                    normal: face.normal,
-                    corners: hull.vertices_adj_to_face()[start..end].to_vec(),
-                }
+                (
+                    face.normal,
+                    hull.vertices_adj_to_face()[start..end].to_vec(),
+                )
             })
             .collect();
         let form = Form::Mesh {
