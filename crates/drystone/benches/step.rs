@@ -34,7 +34,10 @@ fn median(mut times: Vec<f64>) -> f64 {
 }
 
 fn main() {
-    println!("{:<12} {:>9} {:>13} {:>13} {:>12}", "scene", "contacts", "plain ms", "certified ms", "certificate");
+    println!(
+        "{:<12} {:>9} {:>13} {:>13} {:>12}",
+        "scene", "contacts", "plain ms", "certified ms", "certificate"
+    );
     for rows in [10, 20, 40] {
         let mut plain = wall(rows);
         plain.settings_mut().certify_every = 0;
@@ -55,7 +58,10 @@ fn main() {
         }
         let (a, b) = (median(a), median(b));
         let share = (b - a) / b;
-        println!("wall {rows:<7} {contacts:>9} {a:>13.3} {b:>13.3} {:>11.1}%", 100.0 * share);
+        println!(
+            "wall {rows:<7} {contacts:>9} {a:>13.3} {b:>13.3} {:>11.1}%",
+            100.0 * share
+        );
         println!(
             "{{\"scene\":\"wall {rows}\",\"contacts\":{contacts},\"plain_ms\":{a:.4},\"certified_ms\":{b:.4},\"certificate_share\":{share:.4}}}"
         );
