@@ -1,1 +1,39 @@
-fn main() {}
+//! The `drystone` program: run, check and list contact simulations.
+//!
+//! ```text
+//! cli ─▶ plan ─▶ simulate ─▶ summary or report
+//!                   ├─▶ output (poses, plots)
+//!                   └─▶ progress
+//! ```
+//!
+//! [`cli`] is what can be typed, [`plan`] turns it into something to run, [`command`] has one
+//! small module for each command. Errors are [`fault::Fault`]s and end here.
+
+mod cli;
+mod command;
+mod fault;
+mod output;
+mod plan;
+mod pose;
+mod progress;
+mod report;
+mod simulate;
+mod summary;
+mod tally;
+mod text;
+mod units;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match command::run(cli::Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fault) if fault.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(fault) => {
+            fault.show();
+            fault.exit_code()
+        }
+    }
+}

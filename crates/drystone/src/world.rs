@@ -234,15 +234,15 @@ impl<S: Space> World<S> {
 
         let (free, ledger) =
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
-        let rules = &self.settings.contact.clone();
-        let assembled = assemble(&self.bodies, &self.contacts, free, dt, rules);
+        let rules = self.settings.contact;
+        let assembled = assemble(&self.bodies, &self.contacts, free, dt, &rules);
         let mut impulses = warm_start(&assembled, &self.contacts);
         let solve = self
             .settings
             .solver
             .solve(&assembled.problem, &mut impulses);
         let velocities = assembled.problem.velocities(&impulses).motion;
-        let nudges = repair(&assembled, &self.contacts, &velocities, rules);
+        let nudges = repair(&assembled, &self.contacts, &velocities, &rules);
         self.advance(&velocities, nudges.as_deref())?;
 
         self.keep_impulses(&assembled, &impulses);

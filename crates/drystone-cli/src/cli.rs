@@ -1,0 +1,221 @@
+//! The command line: what can be typed, and its help.
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use drystone::SolverKind;
+use drystone_scene::gallery;
+
+use crate::output::OutFile;
+
+const ABOUT: &str = "\
+Contact simulation with a certificate: particles and rigid bodies that collide, stack, slide and \
+come to rest, in 2D and 3D, and after every step a measure of how well the laws of contact held.";
+
+const EXAMPLES: &str = "\
+Examples:
+  drystone run                         # the default scene
+  drystone list                        # the gallery
+  drystone run pyramid --seconds 5     # a scene of the gallery
+  drystone run my-scene.toml --out poses.csv --out plots.svg
+  drystone picture arch-25 --out arch.png";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  drystone run
+  drystone run dominoes --seconds 3 --out plots.svg
+  drystone run my-scene.toml --dt 0.002 --iterations 200
+  drystone run pyramid --report json > report.json
+
+What is written follows from the extension of FILE:
+  .csv          the pose of every body after every step
+  .svg, .png    plots of energy, penetration and residual over time";
+
+const PICTURE_EXAMPLES: &str = "\
+Examples:
+  drystone picture arch-25 --out arch.png
+  drystone picture dominoes --at 1.5 --size 1920x1080 --contacts --out dominoes.png";
+
+/// Everything that can be typed.
+#[derive(Debug, Parser)]
+#[command(name = "drystone", version, about = ABOUT, after_help = EXAMPLES, max_term_width = 100)]
+#[command(arg_required_else_help = true, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a scene and say how well the laws of contact held
+    Run(RunArgs),
+    /// Run a scene to a time and write a picture of it
+    Picture(PictureArgs),
+    /// List the scenes of the gallery
+    List,
+    /// Read and build a scene without running it, and say what it holds
+    Check {
+        /// A scene of the gallery, or a file (.toml or .json)
+        scene: String,
+    },
+    /// Print the JSON Schema of scene files
+    Schema,
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+/// Options of `drystone run`.
+#[derive(Debug, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub(crate) struct RunArgs {
+    /// A scene of the gallery, or a file (.toml or .json)
+    #[arg(default_value = gallery::DEFAULT)]
+    pub(crate) scene: String,
+    /// Simulated time in seconds [default: the scene's]
+    #[arg(long, value_name = "S", value_parser = not_negative, allow_hyphen_values = true)]
+    pub(crate) seconds: Option<f64>,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// Print a report for programs instead of the summary: one object on standard output
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) report: Option<ReportFormat>,
+    /// Write a file; its extension says what: .csv, .svg or .png (can be given several times)
+    #[arg(long = "out", value_name = "FILE", value_parser = OutFile::parse)]
+    pub(crate) outputs: Vec<OutFile>,
+}
+
+/// Options of `drystone picture`.
+#[derive(Debug, Args)]
+#[command(after_help = PICTURE_EXAMPLES)]
+pub(crate) struct PictureArgs {
+    /// A scene of the gallery, or a file (.toml or .json)
+    pub(crate) scene: String,
+    /// The picture to write, a .png file
+    #[arg(long, value_name = "FILE", value_parser = png)]
+    pub(crate) out: PathBuf,
+    /// Simulated time of the picture in seconds [default: the end of the scene]
+    #[arg(long, value_name = "S", value_parser = not_negative, allow_hyphen_values = true)]
+    pub(crate) at: Option<f64>,
+    /// Width and height in pixels
+    #[arg(long, value_name = "WxH", value_parser = size, default_value = "1280x720")]
+    pub(crate) size: (u32, u32),
+    /// Draw contact points and their impulses
+    #[arg(long)]
+    pub(crate) contacts: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+}
+
+/// How a scene is stepped, where the command line overrules it.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct SettingsArgs {
+    /// Length of a step in seconds [default: the scene's]
+    #[arg(long, value_name = "S", value_parser = positive, allow_hyphen_values = true)]
+    pub(crate) dt: Option<f64>,
+    /// What solves the contacts [default: the scene's]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(SolverKind::NAMES))]
+    pub(crate) solver: Option<String>,
+    /// Most iterations of the solver in a step [default: the scene's]
+    #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
+    pub(crate) iterations: Option<NonZeroU32>,
+    /// Residual at which the solver stops, in m/s [default: the scene's]
+    #[arg(long, value_name = "M_S", value_parser = not_negative, allow_hyphen_values = true)]
+    pub(crate) tolerance: Option<f64>,
+    /// Threads that may be used; results never depend on it (today's engine uses one)
+    #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
+    pub(crate) threads: Option<NonZeroU32>,
+}
+
+/// Reports for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    // No help of its own: it would spread the help of all options over twice as many lines.
+    Json,
+}
+
+fn number(text: &str, fits: impl Fn(f64) -> bool, expected: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && fits(value) => Ok(value),
+        _ => Err(format!("give {expected}")),
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    number(text, |value| value > 0.0, "a finite number greater than 0")
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    number(text, |value| value >= 0.0, "a finite number, 0 or more")
+}
+
+fn whole(text: &str) -> Result<NonZeroU32, String> {
+    let whole = text.parse();
+    whole.map_err(|_| "give a whole number, 1 or more".to_owned())
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let sides = text.split_once(['x', 'X', '×']);
+    let sides = sides.and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    match sides {
+        Some((width, height)) if width > 0 && height > 0 => Ok((width, height)),
+        _ => Err("give width and height in pixels, such as 1280x720".to_owned()),
+    }
+}
+
+fn png(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let extension = path.extension().and_then(|e| e.to_str());
+    if extension.is_some_and(|e| e.eq_ignore_ascii_case("png")) {
+        Ok(path)
+    } else {
+        Err("pictures are written as .png".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn examples_name_scenes_that_exist() {
+        for line in [EXAMPLES, RUN_EXAMPLES, PICTURE_EXAMPLES]
+            .join("\n")
+            .lines()
+        {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if let ["drystone", "run" | "picture", scene, ..] = words[..]
+                && !scene.ends_with(".toml")
+                && scene != "#"
+            {
+                assert!(gallery::find(scene).is_some(), "{scene}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_make_no_sense_are_refused() {
+        assert_eq!(positive("0.01"), Ok(0.01));
+        for bad in ["0", "-1", "nan", "inf", "1e999", "fast", ""] {
+            assert!(positive(bad).is_err(), "{bad}");
+        }
+        assert_eq!(not_negative("0"), Ok(0.0));
+        assert_eq!(size("640x480"), Ok((640, 480)));
+        for bad in ["640", "0x480", "640x", "axb", "-1x2", "99999999999x1"] {
+            assert!(size(bad).is_err(), "{bad}");
+        }
+        assert!(png("a.PNG").is_ok() && png("a.jpg").is_err());
+    }
+}

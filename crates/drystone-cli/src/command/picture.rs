@@ -1,0 +1,77 @@
+//! `drystone picture`: a scene at one time, as a picture.
+
+use drystone_frame::{Frame, Stage};
+use drystone_scene::schema;
+use drystone_view::still::{Camera, Still};
+
+use super::print;
+use crate::cli::PictureArgs;
+use crate::fault::Fault;
+use crate::output::Target;
+use crate::plan::Plan;
+use crate::progress::Progress;
+
+/// Runs a scene to a time and writes a picture of it.
+pub(crate) fn picture(args: &PictureArgs) -> Result<(), Fault> {
+    let mut plan = Plan::new(&args.scene, &args.settings, args.at)?;
+    let (width, height) = args.size;
+    let still = Still {
+        width,
+        height,
+        camera: plan
+            .scene
+            .camera
+            .as_ref()
+            .map_or_else(Camera::default, camera),
+        contacts: args.contacts,
+    };
+    check_size(&still)?;
+    let mut target = Target::open(&args.out)?;
+    plan.show_warnings();
+    run(&mut plan)?;
+    let image = still.render(&plan.world.stage(), &plan.world.frame());
+    let bytes = image
+        .and_then(|image| image.png())
+        .map_err(Fault::Picture)?;
+    target.replace(&bytes)?;
+    print(&format!(
+        "wrote {} ({width} x {height}): {} after {:.2} s\n",
+        args.out.display(),
+        plan.scene.name,
+        plan.world.time(),
+    ))
+}
+
+/// Makes all steps.
+fn run(plan: &mut Plan) -> Result<(), Fault> {
+    let mut progress = Progress::new(&plan.scene.name, plan.steps);
+    let run = (0..plan.steps).try_for_each(|_| {
+        let step = plan.world.step().map_err(Fault::Step)?;
+        progress.show(step.step, plan.world.time(), step.contacts);
+        Ok(())
+    });
+    progress.clear();
+    run
+}
+
+/// Refuses a size that can't be drawn before anything is run: an empty sheet costs nothing.
+fn check_size(still: &Still) -> Result<(), Fault> {
+    let empty = Stage {
+        dimension: 2,
+        objects: Vec::new(),
+    };
+    let sheet = still.render(&empty, &Frame::default());
+    sheet.map(|_| ()).map_err(Fault::Picture)
+}
+
+/// The scene's camera; what it leaves open is chosen so that everything is seen.
+fn camera(scene: &schema::Camera) -> Camera {
+    let open = Camera::default();
+    Camera {
+        eye: scene.eye,
+        target: scene.target,
+        field_of_view_deg: scene.field_of_view.unwrap_or(open.field_of_view_deg),
+        azimuth_deg: scene.azimuth,
+        elevation_deg: scene.elevation.unwrap_or(open.elevation_deg),
+    }
+}

@@ -1,0 +1,29 @@
+//! `drystone run`: a scene, step by step, and what came of it.
+
+use drystone_scene::AnyWorld;
+
+use super::{pretty, print};
+use crate::cli::{ReportFormat, RunArgs};
+use crate::fault::Fault;
+use crate::output::Outputs;
+use crate::plan::Plan;
+use crate::report::Report;
+use crate::simulate::simulate;
+use crate::summary::summary;
+
+/// Runs a scene.
+pub(crate) fn run(args: &RunArgs) -> Result<(), Fault> {
+    let mut plan = Plan::new(&args.scene, &args.settings, args.seconds)?;
+    let outputs = Outputs::open(&args.outputs)?;
+    plan.show_warnings();
+    let name = &plan.scene.name;
+    let mut outcome = match &mut plan.world {
+        AnyWorld::Flat(world) => simulate(world, plan.steps, name, outputs),
+        AnyWorld::Solid(world) => simulate(world, plan.steps, name, outputs),
+    };
+    match args.report {
+        Some(ReportFormat::Json) => print(&pretty(&Report::new(name, &outcome))?)?,
+        None => print(&summary(&plan.scene, &outcome, &args.outputs))?,
+    }
+    outcome.fault.take().map_or(Ok(()), Err)
+}

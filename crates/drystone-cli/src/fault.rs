@@ -1,0 +1,220 @@
+//! What can go wrong, and how it is shown.
+
+use std::io::{self, IsTerminal, Write as _};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use annotate_snippets::renderer::DecorStyle;
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use drystone::StepError;
+use drystone::world::SettingsError;
+use drystone_scene::SceneError;
+use drystone_view::ViewError;
+
+/// Why a command could not do what it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    /// The scene can't be read or built.
+    #[error("{0}")]
+    Scene(SceneError),
+    /// Neither a scene of the gallery nor a file.
+    #[error("there is no scene `{name}`")]
+    UnknownScene {
+        /// What was asked for.
+        name: String,
+        /// Scenes with names like it.
+        near: Vec<String>,
+    },
+    /// A setting from the command line that the engine refuses.
+    #[error("{0}")]
+    Settings(SettingsError),
+    /// A run without end.
+    #[error("{seconds} s in steps of {dt} s are more than 1,000,000,000 steps")]
+    TooManySteps {
+        /// Simulated time in s.
+        seconds: f64,
+        /// Length of a step in s.
+        dt: f64,
+    },
+    /// A step failed.
+    #[error("{0}")]
+    Step(StepError),
+    /// Two outputs in one file.
+    #[error("`{}` is given twice with --out", .0.display())]
+    SameFile(PathBuf),
+    /// A file can't be opened for writing.
+    #[error("`{}` can't be opened for writing: {error}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A file can't be written.
+    #[error("`{}` can't be written: {error}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A picture can't be made.
+    #[error("{0}")]
+    Picture(ViewError),
+    /// Standard output can't be written.
+    #[error("standard output can't be written: {0}")]
+    Stdout(io::Error),
+}
+
+impl Fault {
+    /// Whether someone stopped reading, which is no one's fault.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// 2 where the command line makes no sense, as for what clap finds; 1 for all else.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::SameFile(_) => ExitCode::from(2),
+            _ => ExitCode::FAILURE,
+        }
+    }
+
+    /// What would help, where the message does not say so itself.
+    fn help(&self) -> Option<String> {
+        match self {
+            Self::UnknownScene { near, .. } => Some(unknown_scene_help(near)),
+            Self::TooManySteps { .. } => Some("choose fewer --seconds or a longer --dt".into()),
+            Self::SameFile(_) => Some("give each output a file of its own".into()),
+            Self::Open { .. } => {
+                Some("nothing was run; choose a file in a folder that can be written".into())
+            }
+            _ => None,
+        }
+    }
+
+    /// Shows the fault on standard error.
+    pub(crate) fn show(&self) {
+        let mut stderr = io::stderr().lock();
+        let renderer = renderer(stderr.is_terminal());
+        let text = match self {
+            Self::Scene(error) => render_scene_error(&renderer, error),
+            _ => render(&renderer, &self.to_string(), self.help().as_deref(), None),
+        };
+        // Where standard error is gone there is no one left to tell.
+        let _ = writeln!(stderr, "{text}");
+    }
+}
+
+fn unknown_scene_help(near: &[String]) -> String {
+    let list = "`drystone list` shows the gallery; a scene file ends in .toml or .json";
+    let quoted: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        None => list.to_owned(),
+        Some((last, [])) => format!("did you mean {last}? {list}"),
+        Some((last, rest)) => format!("did you mean {} or {last}? {list}", rest.join(", ")),
+    }
+}
+
+/// Colour and drawn lines where a person looks, plain text elsewhere.
+fn renderer(terminal: bool) -> Renderer {
+    let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let renderer = if colour {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
+    let decor = if terminal {
+        DecorStyle::Unicode
+    } else {
+        DecorStyle::Ascii
+    };
+    renderer.decor_style(decor)
+}
+
+fn render_scene_error(renderer: &Renderer, error: &SceneError) -> String {
+    let of = [error.object(), error.field()];
+    let of: Vec<&str> = of.into_iter().flatten().collect();
+    let title = if of.is_empty() {
+        error.problem().to_owned()
+    } else {
+        format!("{}: {}", of.join(", "), error.problem())
+    };
+    render(renderer, &title, error.help(), Some(error))
+}
+
+/// A title, the place where there is one, and what would help.
+fn render(
+    renderer: &Renderer,
+    title: &str,
+    help: Option<&str>,
+    place: Option<&SceneError>,
+) -> String {
+    let mut group = Group::with_title(Level::ERROR.primary_title(title));
+    if let Some(error) = place {
+        group = match Excerpt::new(error) {
+            Some(excerpt) => group.element(
+                Snippet::source(excerpt.text)
+                    .path(error.file())
+                    .line_start(excerpt.first_line)
+                    .annotation(AnnotationKind::Primary.span(excerpt.span)),
+            ),
+            None => group.element(origin(error)),
+        };
+    }
+    if let Some(help) = help {
+        group = group.element(Level::HELP.message(help));
+    }
+    renderer.render(&[group])
+}
+
+/// File, line and column where the lines themselves can't be shown.
+fn origin(error: &SceneError) -> Origin<'_> {
+    let origin = Origin::path(error.file());
+    match error.line_and_column() {
+        Some((line, column)) => origin.line(line).char_column(column),
+        None => origin,
+    }
+}
+
+/// A few lines around the place of an error.
+struct Excerpt<'a> {
+    text: &'a str,
+    /// The number of its first line, from 1.
+    first_line: usize,
+    /// The place within `text`.
+    span: Range<usize>,
+}
+
+/// Lines that are shown before the line of an error.
+const LINES_BEFORE: usize = 2;
+
+/// Bytes beyond which lines are not shown: no one reads them.
+const MOST_SHOWN: usize = 4_000;
+
+impl<'a> Excerpt<'a> {
+    fn new(error: &'a SceneError) -> Option<Self> {
+        let text = error.source_text()?;
+        let span = error.span()?;
+        let (line, _) = error.line_and_column()?;
+        let line_end = |from: usize| {
+            let rest = text.get(from..)?;
+            Some(rest.find('\n').map_or(text.len(), |at| from + at))
+        };
+        // The place, cut at the end of its first line, and the lines above it.
+        let end = line_end(span.start)?;
+        let mut start = text.get(..span.start)?.rfind('\n').map_or(0, |at| at + 1);
+        let mut first_line = line;
+        for _ in 0..LINES_BEFORE.min(line - 1) {
+            start = text.get(..start - 1)?.rfind('\n').map_or(0, |at| at + 1);
+            first_line -= 1;
+        }
+        let shown = text.get(start..end)?;
+        (shown.len() <= MOST_SHOWN).then(|| Self {
+            text: shown,
+            first_line,
+            span: span.start - start..span.end.min(end) - start,
+        })
+    }
+}

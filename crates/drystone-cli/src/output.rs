@@ -1,0 +1,234 @@
+//! Files that a run leaves behind, chosen by their extension.
+//!
+//! | extension | holds |
+//! |---|---|
+//! | `.csv` | the pose of every body after every step, written as the run goes ([`poses`]) |
+//! | `.svg`, `.png` | plots of energy, penetration and residual over time, drawn at the end ([`plots`]) |
+//!
+//! All files are opened before the first step, so that a run never ends with nowhere to go.
+//! What was in them stays until there is something to put in its place.
+
+mod plots;
+mod poses;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use drystone::{Space, StepReport, World};
+
+use crate::fault::Fault;
+use plots::History;
+use poses::Poses;
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Poses over time.
+    Csv,
+    /// Plots as a drawing.
+    Svg,
+    /// Plots as pixels.
+    Png,
+}
+
+/// A file that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OutFile {
+    /// Where.
+    pub(crate) path: PathBuf,
+    /// What it holds.
+    pub(crate) format: Format,
+}
+
+impl OutFile {
+    /// Reads the format off a path's extension.
+    pub(crate) fn parse(path: &str) -> Result<Self, String> {
+        let extension = Path::new(path).extension().and_then(|e| e.to_str());
+        let format = match extension.map(str::to_ascii_lowercase).as_deref() {
+            Some("csv") => Format::Csv,
+            Some("svg") => Format::Svg,
+            Some("png") => Format::Png,
+            other => {
+                let found = other.map_or("no extension".to_owned(), |e| format!(".{e}"));
+                return Err(format!(
+                    "it has {found}, but what is written follows from the extension: \
+                     .csv (poses over time), .svg or .png (plots over time)"
+                ));
+            }
+        };
+        Ok(Self {
+            path: path.into(),
+            format,
+        })
+    }
+}
+
+/// The open files of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Outputs {
+    poses: Vec<Poses>,
+    plots: Vec<(Format, Target)>,
+    history: Option<History>,
+}
+
+impl Outputs {
+    /// Opens every file for writing; changes nothing in any of them yet.
+    pub(crate) fn open(files: &[OutFile]) -> Result<Self, Fault> {
+        let mut outputs = Self::default();
+        for (k, file) in files.iter().enumerate() {
+            if files[..k].iter().any(|other| other.path == file.path) {
+                return Err(Fault::SameFile(file.path.clone()));
+            }
+            let target = Target::open(&file.path)?;
+            match file.format {
+                Format::Csv => outputs.poses.push(Poses::new(target)),
+                Format::Svg | Format::Png => outputs.plots.push((file.format, target)),
+            }
+        }
+        outputs.history = (!outputs.plots.is_empty()).then(History::default);
+        Ok(outputs)
+    }
+
+    /// Writes headers and the state before the first step.
+    pub(crate) fn begin<S: Space>(&mut self, world: &World<S>) -> Result<(), Fault> {
+        if !self.poses.is_empty() {
+            let stage = world.stage();
+            let frame = world.frame();
+            for table in &mut self.poses {
+                table.begin(&stage)?;
+                table.row(&frame)?;
+            }
+        }
+        if let Some(history) = &mut self.history {
+            history.begin(world);
+        }
+        Ok(())
+    }
+
+    /// Adds the state after a step.
+    pub(crate) fn record<S: Space>(
+        &mut self,
+        world: &World<S>,
+        step: &StepReport,
+    ) -> Result<(), Fault> {
+        if !self.poses.is_empty() {
+            let frame = world.frame();
+            for table in &mut self.poses {
+                table.row(&frame)?;
+            }
+        }
+        if let Some(history) = &mut self.history {
+            history.add(world, step);
+        }
+        Ok(())
+    }
+
+    /// Draws the plots. Also called after a run that failed, for the steps that were good.
+    pub(crate) fn finish(self, title: &str) -> Result<(), Fault> {
+        let Some(history) = &self.history else {
+            return Ok(());
+        };
+        let chart = history.chart(title);
+        for (format, mut target) in self.plots {
+            let bytes = match format {
+                Format::Svg => chart.svg().map_err(Fault::Picture)?.into_bytes(),
+                _ => chart.png().map_err(Fault::Picture)?,
+            };
+            target.replace(&bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// A file that is open for writing.
+#[derive(Debug)]
+pub(crate) struct Target {
+    path: PathBuf,
+    file: File,
+    /// Whether it was made here and nothing was written to it yet.
+    fresh: bool,
+}
+
+impl Target {
+    /// Opens a file, or makes it, without changing what is in it.
+    pub(crate) fn open(path: &Path) -> Result<Self, Fault> {
+        let mut options = OpenOptions::new();
+        let made = options.write(true).create_new(true).open(path);
+        let (fresh, opened) = match made {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                (false, options.create_new(false).create(true).open(path))
+            }
+            made => (true, made),
+        };
+        match opened {
+            Ok(file) => Ok(Self {
+                path: path.to_owned(),
+                file,
+                fresh,
+            }),
+            Err(error) => Err(Fault::Open {
+                path: path.to_owned(),
+                error,
+            }),
+        }
+    }
+
+    /// Puts these bytes in place of what the file held.
+    pub(crate) fn replace(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        self.clear().map_err(|error| self.fault(error))?;
+        self.append(bytes)
+    }
+
+    /// Empties the file, unless it is a pipe or a device.
+    fn clear(&self) -> io::Result<()> {
+        if self.file.metadata()?.is_file() {
+            self.file.set_len(0)?;
+        }
+        Ok(())
+    }
+
+    /// Writes at the end of what was written.
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        self.fresh = false;
+        self.file
+            .write_all(bytes)
+            .map_err(|error| self.fault(error))
+    }
+
+    fn fault(&self, error: io::Error) -> Fault {
+        Fault::Write {
+            path: self.path.clone(),
+            error,
+        }
+    }
+}
+
+impl Drop for Target {
+    /// A file that was made for nothing goes away again.
+    fn drop(&mut self) {
+        if self.fresh {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_extension_says_what_a_file_holds() {
+        let format = |path| OutFile::parse(path).map(|file| file.format);
+        assert_eq!(format("a/b.csv"), Ok(Format::Csv));
+        assert_eq!(format("plot.SVG"), Ok(Format::Svg));
+        assert_eq!(format("x.y.png"), Ok(Format::Png));
+        for bad in ["plot", "plot.pdf", "", ".csv"] {
+            let message = format(bad).unwrap_err();
+            assert!(
+                message.contains(".csv") && message.contains(".svg"),
+                "{message}"
+            );
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! From what was typed to what is run: the scene is found, read and built, and options of the
+//! command line overrule what it says.
+
+use std::io::Write;
+use std::path::Path;
+
+use drystone::{SolverKind, Space, World};
+use drystone_scene::{AnyWorld, Scene, Warning, gallery};
+
+use crate::cli::SettingsArgs;
+use crate::fault::Fault;
+use crate::simulate::steps;
+
+/// Warnings of a scene that a run shows; `drystone check` shows all.
+const SHOWN_WARNINGS: usize = 3;
+
+/// A scene, ready to be run.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The scene.
+    pub(crate) scene: Scene,
+    /// Its world, with the settings of the command line.
+    pub(crate) world: AnyWorld,
+    /// How many steps to make.
+    pub(crate) steps: u64,
+    /// What looks odd in the scene.
+    pub(crate) warnings: Vec<Warning>,
+}
+
+impl Plan {
+    /// Finds and builds a scene. `seconds` overrules its own time.
+    pub(crate) fn new(
+        scene: &str,
+        settings: &SettingsArgs,
+        seconds: Option<f64>,
+    ) -> Result<Self, Fault> {
+        let scene = find(scene)?;
+        let (mut world, warnings) = scene.build_with_warnings().map_err(Fault::Scene)?;
+        match &mut world {
+            AnyWorld::Flat(world) => overrule(world, settings)?,
+            AnyWorld::Solid(world) => overrule(world, settings)?,
+        }
+        Ok(Self {
+            steps: steps(seconds.unwrap_or(scene.seconds), world.dt())?,
+            scene,
+            world,
+            warnings,
+        })
+    }
+
+    /// Says on standard error what looks odd in the scene.
+    pub(crate) fn show_warnings(&self) {
+        let mut stderr = std::io::stderr().lock();
+        // Where standard error is gone there is no one left to tell.
+        for warning in self.warnings.iter().take(SHOWN_WARNINGS) {
+            let _ = writeln!(stderr, "warning: {warning}");
+        }
+        let more = self.warnings.len().saturating_sub(SHOWN_WARNINGS);
+        if more > 0 {
+            let _ = writeln!(stderr, "warning: {more} more; `drystone check` shows all");
+        }
+    }
+}
+
+/// The scene of the gallery or the file of that name.
+fn find(name: &str) -> Result<Scene, Fault> {
+    if let Some(entry) = gallery::find(name) {
+        return entry.scene().map_err(Fault::Scene);
+    }
+    let path = Path::new(name);
+    let is_file = path.extension().is_some_and(|e| e == "toml" || e == "json")
+        || name.contains(['/', '\\'])
+        || path.exists();
+    if is_file {
+        return Scene::load(path).map_err(Fault::Scene);
+    }
+    Err(Fault::UnknownScene {
+        name: name.to_owned(),
+        near: near(name),
+    })
+}
+
+/// Scenes of the gallery with a name like this one: the most alike, then those that hold it.
+fn near(name: &str) -> Vec<String> {
+    let holds = |entry: &&gallery::Entry| !name.is_empty() && entry.name.contains(name);
+    let holding = gallery::entries().iter().filter(holds);
+    let mut near: Vec<String> = gallery::nearest(name)
+        .map(str::to_owned)
+        .into_iter()
+        .collect();
+    for entry in holding.take(3) {
+        if near.iter().all(|known| known != entry.name) {
+            near.push(entry.name.to_owned());
+        }
+    }
+    near
+}
+
+/// Puts the settings of the command line in place of the scene's.
+fn overrule<S: Space>(world: &mut World<S>, args: &SettingsArgs) -> Result<(), Fault> {
+    let settings = world.settings_mut();
+    if let Some(dt) = args.dt {
+        settings.dt = dt;
+    }
+    // A solver that the scene has already keeps the scene's options.
+    let asked = args.solver.as_deref().and_then(SolverKind::named);
+    if let Some(solver) = asked.filter(|solver| solver.name() != settings.solver.name()) {
+        settings.solver = solver;
+    }
+    if let Some(iterations) = args.iterations {
+        *settings.solver.iterations_mut() = iterations.get();
+    }
+    if let Some(tolerance) = args.tolerance {
+        *settings.solver.tolerance_mut() = tolerance;
+    }
+    settings.check().map_err(Fault::Settings)
+}

@@ -1,0 +1,178 @@
+//! The report of a run for programs: one JSON object.
+//!
+//! Its fields are a promise: `docs/report.md` explains each, and a test holds the set of keys.
+
+use drystone_frame::{Frame, Stage};
+use serde::Serialize;
+
+use crate::pose::angle;
+use crate::simulate::{Outcome, STRATEGY, THREADS};
+use crate::tally::{CertificateTally, Extremes, StepTimes};
+
+/// The report of a run.
+#[derive(Debug, Serialize)]
+pub(crate) struct Report<'a> {
+    scene: &'a str,
+    dimension: u8,
+    steps: u64,
+    seconds: f64,
+    dt: f64,
+    wall_s: f64,
+    threads: u32,
+    strategy: &'static str,
+    solver: &'static str,
+    state_hash: String,
+    contacts: MaxLast<usize>,
+    ms_per_step: MsPerStep,
+    certificate: Certificate,
+    bodies: Vec<Body<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct MaxLast<T> {
+    max: T,
+    last: T,
+}
+
+#[derive(Debug, Serialize)]
+struct MsPerStep {
+    mean: f64,
+    p50: f64,
+    p95: f64,
+    max: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Certificate {
+    residual_m_s: MaxMeanLast,
+    relative_residual: MaxLast<f64>,
+    penetration_m: MaxLast<f64>,
+    energy_made_j: MaxTotal,
+    momentum_n_s: Max,
+    worst_step: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct MaxMeanLast {
+    max: f64,
+    mean: f64,
+    last: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct MaxTotal {
+    max: f64,
+    total: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Max {
+    max: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Body<'a> {
+    name: &'a str,
+    position: Vec<f64>,
+    rotation: Numbers,
+    velocity: Vec<f64>,
+    spin: Numbers,
+}
+
+/// One number in 2D, several in 3D.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Numbers {
+    One(f64),
+    Many(Vec<f64>),
+}
+
+impl<'a> Report<'a> {
+    /// The report of a run of a scene.
+    pub(crate) fn new(scene: &'a str, outcome: &'a Outcome) -> Self {
+        let tally = &outcome.tally;
+        Self {
+            scene,
+            dimension: outcome.stage.dimension,
+            steps: tally.steps,
+            seconds: outcome.seconds,
+            dt: outcome.dt,
+            wall_s: outcome.wall.as_secs_f64(),
+            threads: THREADS,
+            strategy: STRATEGY,
+            solver: outcome.solver.name(),
+            state_hash: format!("{:#018x}", outcome.state_hash),
+            contacts: MaxLast {
+                max: tally.contacts_max,
+                last: tally.contacts_last,
+            },
+            ms_per_step: MsPerStep::new(&tally.times),
+            certificate: Certificate::new(&tally.certificate),
+            bodies: bodies(&outcome.stage, &outcome.frame),
+            error: outcome.fault.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+impl MsPerStep {
+    fn new(times: &StepTimes) -> Self {
+        Self {
+            mean: times.mean(),
+            p50: times.percentile(50),
+            p95: times.percentile(95),
+            max: times.max(),
+        }
+    }
+}
+
+impl Certificate {
+    fn new(tally: &CertificateTally) -> Self {
+        let max_last = |extremes: &Extremes| MaxLast {
+            max: extremes.max,
+            last: extremes.last,
+        };
+        Self {
+            residual_m_s: MaxMeanLast {
+                max: tally.residual.max,
+                mean: tally.mean_residual(),
+                last: tally.residual.last,
+            },
+            relative_residual: max_last(&tally.relative_residual),
+            penetration_m: max_last(&tally.penetration),
+            energy_made_j: MaxTotal {
+                max: tally.energy_made.max,
+                total: tally.energy_made.total,
+            },
+            momentum_n_s: Max {
+                max: tally.momentum.max,
+            },
+            worst_step: tally.worst.as_ref().map_or(0, |worst| worst.step),
+        }
+    }
+}
+
+fn bodies<'a>(stage: &'a Stage, frame: &Frame) -> Vec<Body<'a>> {
+    let flat = stage.dimension == 2;
+    let vector = |v: [f64; 3]| v[..if flat { 2 } else { 3 }].to_vec();
+    let body = |(k, object): (usize, &'a drystone_frame::Object)| {
+        let (rotation, spin) = (*frame.rotations.get(k)?, *frame.spins.get(k)?);
+        Some(Body {
+            name: &object.name,
+            position: vector(*frame.positions.get(k)?),
+            rotation: if flat {
+                Numbers::One(angle(rotation))
+            } else {
+                Numbers::Many(rotation.to_vec())
+            },
+            velocity: vector(*frame.velocities.get(k)?),
+            spin: if flat {
+                Numbers::One(spin[2])
+            } else {
+                Numbers::Many(spin.to_vec())
+            },
+        })
+    };
+    stage.objects.iter().enumerate().filter_map(body).collect()
+}

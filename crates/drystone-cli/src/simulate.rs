@@ -1,0 +1,117 @@
+//! The run: steps until time is up or a step fails.
+
+use std::time::{Duration, Instant};
+
+use drystone::{SolverKind, Space, World};
+use drystone_frame::{Frame, Stage};
+
+use crate::fault::Fault;
+use crate::output::Outputs;
+use crate::progress::Progress;
+use crate::tally::Tally;
+
+/// The greatest number of steps of a run: weeks of computing.
+const MOST_STEPS: f64 = 1e9;
+
+/// Threads that a run uses: the engine's steps are made on one.
+pub(crate) const THREADS: u32 = 1;
+
+/// How a step uses detection and solver.
+pub(crate) const STRATEGY: &str = "velocity";
+
+/// Where a run ended, and how it came there.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// Simulated time in s.
+    pub(crate) seconds: f64,
+    /// Length of a step in s.
+    pub(crate) dt: f64,
+    /// What solved the contacts, with its options.
+    pub(crate) solver: SolverKind,
+    /// Time that the whole run took, outputs included.
+    pub(crate) wall: Duration,
+    /// The steps, summed up.
+    pub(crate) tally: Tally,
+    /// Hash of the last good state.
+    pub(crate) state_hash: u64,
+    /// The bodies.
+    pub(crate) stage: Stage,
+    /// Where the bodies are.
+    pub(crate) frame: Frame,
+    /// What ended the run early.
+    pub(crate) fault: Option<Fault>,
+}
+
+/// The number of steps of length `dt` nearest to `seconds`, at least one if there is any time.
+pub(crate) fn steps(seconds: f64, dt: f64) -> Result<u64, Fault> {
+    let steps = libm::round(seconds / dt);
+    if !(0.0..=MOST_STEPS).contains(&steps) {
+        return Err(Fault::TooManySteps { seconds, dt });
+    }
+    Ok(if seconds > 0.0 {
+        (steps as u64).max(1)
+    } else {
+        0
+    })
+}
+
+/// Makes `steps` steps, or as many as are good, and writes the outputs.
+pub(crate) fn simulate<S: Space>(
+    world: &mut World<S>,
+    steps: u64,
+    title: &str,
+    mut outputs: Outputs,
+) -> Outcome {
+    let start = Instant::now();
+    let mut tally = Tally::default();
+    let mut progress = Progress::new(title, steps);
+    let run = outputs.begin(world).and_then(|()| {
+        (0..steps).try_for_each(|_| advance(world, &mut tally, &mut outputs, &mut progress))
+    });
+    progress.clear();
+    // Plots are drawn for the steps that were good, whatever came after them.
+    let drawn = outputs.finish(title);
+    Outcome {
+        seconds: world.time(),
+        dt: world.settings().dt,
+        solver: world.settings().solver,
+        wall: start.elapsed(),
+        tally,
+        state_hash: world.state_hash(),
+        stage: world.stage(),
+        frame: world.frame(),
+        fault: run.and(drawn).err(),
+    }
+}
+
+fn advance<S: Space>(
+    world: &mut World<S>,
+    tally: &mut Tally,
+    outputs: &mut Outputs,
+    progress: &mut Progress,
+) -> Result<(), Fault> {
+    let start = Instant::now();
+    let step = world.step().map_err(Fault::Step)?;
+    tally.add(&step, 1e3 * start.elapsed().as_secs_f64());
+    progress.show(step.step, world.time(), step.contacts);
+    outputs.record(world, &step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_the_nearest_whole_number() {
+        assert_eq!(steps(1.0, 1.0 / 240.0).unwrap(), 240);
+        assert_eq!(steps(0.1, 0.03).unwrap(), 3);
+        assert_eq!(steps(1e-9, 0.01).unwrap(), 1);
+        assert_eq!(steps(0.0, 0.01).unwrap(), 0);
+    }
+
+    #[test]
+    fn endless_runs_are_refused() {
+        assert!(steps(1e300, 1e-3).is_err());
+        assert!(steps(1.0, f64::MIN_POSITIVE).is_err());
+    }
+}

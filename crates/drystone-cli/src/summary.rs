@@ -1,0 +1,175 @@
+//! The summary of a run for people: what was run, how fast, and the certificate in plain words.
+
+use drystone_scene::Scene;
+
+use crate::output::OutFile;
+use crate::simulate::Outcome;
+use crate::tally::{CertificateTally, Worst};
+use crate::text::Columns;
+use crate::units::{count, counted, duration, energy, length, plain};
+
+/// Width of the labels at the left.
+const LABEL: usize = 11;
+
+/// The summary of a run.
+pub(crate) fn summary(scene: &Scene, outcome: &Outcome, outputs: &[OutFile]) -> String {
+    let bodies = counted(outcome.stage.objects.len() as u64, "body");
+    let dimension = outcome.stage.dimension;
+    let mut text = Columns::new(format!("{} ({dimension}D, {bodies})\n", scene.name), LABEL);
+    if !scene.look.is_empty() {
+        text.line("look at", &scene.look);
+    }
+    text.line("time", &time(outcome));
+    text.line("speed", &speed(outcome));
+    text.line("contacts", &contacts(outcome));
+    text.line("solver", &solver(outcome));
+    for (k, words) in certificate(outcome).iter().enumerate() {
+        text.line(if k == 0 { "certificate" } else { "" }, words);
+    }
+    for (label, words) in [("expected", &scene.expect), ("note", &scene.note)] {
+        if let Some(words) = words {
+            text.line(label, words);
+        }
+    }
+    if !outputs.is_empty() {
+        let files = outputs.iter().map(|out| out.path.display().to_string());
+        text.line("wrote", &files.collect::<Vec<_>>().join(", "));
+    }
+    text.finish()
+}
+
+fn time(outcome: &Outcome) -> String {
+    let seconds = outcome.seconds;
+    let steps = counted(outcome.tally.steps, "step");
+    let end = if outcome.fault.is_some() {
+        ", where it failed"
+    } else {
+        ""
+    };
+    format!("{seconds:.2} s in {steps} of {}{end}", duration(outcome.dt))
+}
+
+fn speed(outcome: &Outcome) -> String {
+    let times = &outcome.tally.times;
+    if outcome.tally.steps == 0 {
+        return "no steps".to_owned();
+    }
+    let from_ms = |ms: f64| duration(1e-3 * ms);
+    let times_real = 1e3 * outcome.dt / times.mean();
+    let pace = if times_real >= 1.0 {
+        format!("{} times faster than real time", plain(times_real))
+    } else {
+        format!("{} times slower than real time", plain(1.0 / times_real))
+    };
+    format!(
+        "{} per step (95 % within {}, longest {}): {pace}",
+        from_ms(times.mean()),
+        from_ms(times.percentile(95)),
+        from_ms(times.max()),
+    )
+}
+
+fn contacts(outcome: &Outcome) -> String {
+    let tally = &outcome.tally;
+    match tally.contacts_max as u64 {
+        0 => "none".to_owned(),
+        max => format!(
+            "{} at most, {} at the end",
+            count(max),
+            count(tally.contacts_last as u64)
+        ),
+    }
+}
+
+fn solver(outcome: &Outcome) -> String {
+    let mut solver = outcome.solver;
+    let (iterations, tolerance) = (*solver.iterations_mut(), *solver.tolerance_mut());
+    let (steps, missed) = (outcome.tally.steps, outcome.tally.unconverged);
+    let tolerance = format!("{} m/s", plain(tolerance));
+    let reached = if missed == 0 {
+        format!("reached its tolerance of {tolerance} in every step")
+    } else {
+        format!(
+            "did not reach its tolerance of {tolerance} in {} of {} within {}",
+            count(missed),
+            counted(steps, "step"),
+            counted(u64::from(iterations), "iteration"),
+        )
+    };
+    format!("{} {reached}", solver.name())
+}
+
+/// The certificate in plain words, a line each.
+fn certificate(outcome: &Outcome) -> Vec<String> {
+    let tally = &outcome.tally.certificate;
+    if tally.steps == 0 {
+        return vec!["no step was judged".to_owned()];
+    }
+    vec![
+        penetration(tally),
+        residual(outcome, tally),
+        energy_made(tally),
+        format!("momentum balanced to {} N·s", plain(tally.momentum.max)),
+    ]
+}
+
+/// Penetration below this is round-off: less than the size of an atom, m.
+const HARDLY_ANY_LENGTH: f64 = 1e-10;
+
+fn penetration(tally: &CertificateTally) -> String {
+    if tally.penetration.max == 0.0 {
+        return "no penetration at all".to_owned();
+    }
+    if tally.penetration.max < HARDLY_ANY_LENGTH {
+        return "no penetration beyond round-off".to_owned();
+    }
+    format!(
+        "penetration never above {}, {} at the end",
+        length(tally.penetration.max),
+        length(tally.penetration.last)
+    )
+}
+
+fn residual(outcome: &Outcome, tally: &CertificateTally) -> String {
+    let Some(Worst { step, pair }) = &tally.worst else {
+        return "no residual: the laws of contact held exactly".to_owned();
+    };
+    let pair = match pair {
+        Some((a, b)) if is_fixed(outcome, a) => format!(", {b} on {a}"),
+        Some((a, b)) => format!(", {a} on {b}"),
+        None => String::new(),
+    };
+    format!(
+        "worst residual {} m/s at step {}{pair}; {} m/s on average",
+        plain(tally.residual.max),
+        count(*step),
+        plain(tally.mean_residual())
+    )
+}
+
+/// Energy below this is round-off of a scene that a person can see, J.
+const HARDLY_ANY_ENERGY: f64 = 1e-9;
+
+fn energy_made(tally: &CertificateTally) -> String {
+    let (total, max) = (tally.energy_made.total, tally.energy_made.max);
+    if total == 0.0 {
+        "contact made no energy".to_owned()
+    } else if total < HARDLY_ANY_ENERGY {
+        "contact made no energy beyond round-off".to_owned()
+    } else {
+        format!(
+            "contact made {} of energy in all, at most {} in a step",
+            energy(total),
+            energy(max)
+        )
+    }
+}
+
+fn is_fixed(outcome: &Outcome, name: &str) -> bool {
+    let object = outcome
+        .stage
+        .objects
+        .iter()
+        .find(|object| object.name == name);
+    object.is_some_and(|object| object.fixed)
+}

@@ -1,0 +1,222 @@
+//! What is remembered of a run: extremes and averages over its steps.
+
+use std::collections::BTreeMap;
+
+use drystone::{Certificate, StepReport};
+
+/// The steps of a run, summed up as they are made.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tally {
+    /// Steps made.
+    pub(crate) steps: u64,
+    /// Most contact points in a step.
+    pub(crate) contacts_max: usize,
+    /// Contact points in the last step.
+    pub(crate) contacts_last: usize,
+    /// Steps in which the solver did not reach its tolerance.
+    pub(crate) unconverged: u64,
+    /// How long the steps took.
+    pub(crate) times: StepTimes,
+    /// The certificates of the steps.
+    pub(crate) certificate: CertificateTally,
+}
+
+impl Tally {
+    /// Adds a step that took `milliseconds`.
+    pub(crate) fn add(&mut self, step: &StepReport, milliseconds: f64) {
+        self.steps += 1;
+        self.contacts_max = self.contacts_max.max(step.contacts);
+        self.contacts_last = step.contacts;
+        self.unconverged += u64::from(!step.solve.converged);
+        self.times.add(milliseconds);
+        if let Some(certificate) = &step.certificate {
+            self.certificate.add(certificate);
+        }
+    }
+}
+
+/// The certificates of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CertificateTally {
+    /// Steps that were judged.
+    pub(crate) steps: u64,
+    /// Residual in m/s.
+    pub(crate) residual: Extremes,
+    /// Residual over impulses, without unit.
+    pub(crate) relative_residual: Extremes,
+    /// Deepest overlap in m.
+    pub(crate) penetration: Extremes,
+    /// Energy made in J.
+    pub(crate) energy_made: Extremes,
+    /// Error of the momentum balance in N·s.
+    pub(crate) momentum: Extremes,
+    /// Where the largest residual was; `None` if there never was any.
+    pub(crate) worst: Option<Worst>,
+}
+
+/// Where the largest residual was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Worst {
+    /// The step, from 1.
+    pub(crate) step: u64,
+    /// The two bodies.
+    pub(crate) pair: Option<(String, String)>,
+}
+
+impl CertificateTally {
+    fn add(&mut self, certificate: &Certificate) {
+        self.steps += 1;
+        if finite(certificate.residual_m_s) > self.residual.max {
+            let pair = certificate.worst.as_ref();
+            self.worst = Some(Worst {
+                step: certificate.step,
+                pair: pair.map(|worst| (worst.a.clone(), worst.b.clone())),
+            });
+        }
+        self.residual.add(certificate.residual_m_s);
+        self.relative_residual.add(certificate.relative_residual);
+        self.penetration.add(certificate.penetration_m);
+        self.energy_made.add(certificate.energy_made_j);
+        self.momentum.add(certificate.momentum_n_s);
+    }
+
+    /// Mean residual in m/s over the steps that were judged.
+    pub(crate) fn mean_residual(&self) -> f64 {
+        finite(self.residual.total / self.steps.max(1) as f64)
+    }
+}
+
+/// Of numbers that are 0 or more.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extremes {
+    /// The largest.
+    pub(crate) max: f64,
+    /// The last.
+    pub(crate) last: f64,
+    /// The sum.
+    pub(crate) total: f64,
+}
+
+impl Extremes {
+    fn add(&mut self, value: f64) {
+        let value = finite(value);
+        self.max = self.max.max(value);
+        self.last = value;
+        self.total = finite(self.total + value);
+    }
+}
+
+/// The number, or the largest there is for what is no number: JSON has no infinity, and an
+/// overflow must look bad.
+fn finite(value: f64) -> f64 {
+    if value.is_finite() { value } else { f64::MAX }
+}
+
+/// How long steps took, in ms, in bounded memory: times that agree in about four digits are one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StepTimes {
+    counts: BTreeMap<u64, u64>,
+    number: u64,
+    total: f64,
+    max: f64,
+}
+
+/// Bits of a time that are dropped: 12 of the 52 bits after the point stay, steps of 0.02 %.
+const DROPPED_BITS: u32 = 40;
+
+impl StepTimes {
+    fn add(&mut self, milliseconds: f64) {
+        // The bits of positive numbers are in the order of the numbers.
+        let bucket = milliseconds.max(0.0).to_bits() >> DROPPED_BITS;
+        *self.counts.entry(bucket).or_default() += 1;
+        self.number += 1;
+        self.total += milliseconds;
+        self.max = self.max.max(milliseconds);
+    }
+
+    /// Mean in ms.
+    pub(crate) fn mean(&self) -> f64 {
+        self.total / self.number.max(1) as f64
+    }
+
+    /// The longest in ms.
+    pub(crate) fn max(&self) -> f64 {
+        self.max
+    }
+
+    /// The time in ms that a share of the steps did not exceed.
+    pub(crate) fn percentile(&self, percent: u64) -> f64 {
+        let rank = (self.number * percent).div_ceil(100).max(1);
+        let mut seen = 0;
+        for (bucket, count) in &self.counts {
+            seen += count;
+            if seen >= rank {
+                return f64::from_bits(bucket << DROPPED_BITS);
+            }
+        }
+        0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drystone::certify::WorstContact;
+
+    #[test]
+    fn percentiles_are_those_of_the_sorted_times() {
+        let mut times = StepTimes::default();
+        for k in (1..=1000).rev() {
+            times.add(0.01 * f64::from(k));
+        }
+        assert!((times.percentile(50) - 5.0).abs() < 2e-3);
+        assert!((times.percentile(95) - 9.5).abs() < 3e-3);
+        assert_eq!(times.max(), 10.0);
+        assert!((times.mean() - 5.005).abs() < 1e-12);
+        assert!(times.percentile(100) <= times.max());
+    }
+
+    #[test]
+    fn no_steps_have_no_times() {
+        let times = StepTimes::default();
+        assert_eq!(
+            (times.mean(), times.percentile(95), times.max()),
+            (0.0, 0.0, 0.0)
+        );
+    }
+
+    #[test]
+    fn the_worst_step_is_that_of_the_largest_residual() {
+        let mut tally = Tally::default();
+        for (step, residual) in [(1, 1e-6), (2, 3e-6), (3, 2e-6)] {
+            let worst = WorstContact {
+                a: format!("stone {step}"),
+                b: "floor".into(),
+            };
+            let certificate = Certificate {
+                step,
+                residual_m_s: residual,
+                worst: Some(worst),
+                ..Certificate::default()
+            };
+            tally.add(
+                &StepReport {
+                    certificate: Some(certificate),
+                    ..StepReport::default()
+                },
+                1.0,
+            );
+        }
+        let pair = Some(("stone 2".to_owned(), "floor".to_owned()));
+        assert_eq!(tally.certificate.worst, Some(Worst { step: 2, pair }));
+        assert!((tally.certificate.mean_residual() - 2e-6).abs() < 1e-18);
+    }
+
+    #[test]
+    fn an_overflow_looks_bad_but_stays_a_number() {
+        let mut extremes = Extremes::default();
+        extremes.add(f64::INFINITY);
+        extremes.add(f64::NAN);
+        assert_eq!((extremes.max, extremes.total), (f64::MAX, f64::MAX));
+    }
+}

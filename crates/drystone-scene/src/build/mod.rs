@@ -1,0 +1,96 @@
+//! From a scene to a world: every value is checked, and what is wrong is named by its field.
+
+mod body;
+mod check;
+mod dimension;
+mod material;
+mod overlap;
+mod settings;
+mod shape;
+mod shape_flat;
+mod shape_solid;
+
+mod repeat;
+
+use drystone::{D2, D3, World};
+
+use crate::any_world::AnyWorld;
+use crate::error::{Flaw, Place, SceneError};
+use crate::path::FieldPath;
+use crate::schema::Scene;
+use crate::source::object_name;
+use body::Template;
+use dimension::Dimension;
+use material::MaterialTable;
+use overlap::Added;
+pub use overlap::Warning;
+
+/// The most bodies a scene can have.
+pub const MAX_BODIES: u64 = 1_000_000;
+
+impl Scene {
+    /// Makes the engine's world.
+    pub fn build(&self) -> Result<AnyWorld, SceneError> {
+        self.build_with_warnings().map(|(world, _)| world)
+    }
+
+    /// Makes the engine's world, and says what looks odd at the start: bodies that overlap.
+    pub fn build_with_warnings(&self) -> Result<(AnyWorld, Vec<Warning>), SceneError> {
+        let built = match self.dimension {
+            2 => build::<D2>(self).map(|(world, warnings)| (AnyWorld::Flat(world), warnings)),
+            3 => build::<D3>(self).map(|(world, warnings)| (AnyWorld::Solid(world), warnings)),
+            other => Err(Flaw::new(
+                FieldPath::default().key("dimension"),
+                format!("must be 2 (a plane) or 3 (space), not {other}"),
+            )),
+        };
+        built.map_err(|flaw| self.place(flaw))
+    }
+
+    /// What looks odd at the start; nothing for a scene that can't be built.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<Warning> {
+        self.build_with_warnings()
+            .map_or_else(|_| Vec::new(), |(_, warnings)| warnings)
+    }
+
+    /// The error, with its place in the file if there is one.
+    fn place(&self, flaw: Flaw) -> SceneError {
+        let place = match &self.source {
+            Some(source) => source.place(&flaw.path),
+            None => Place {
+                object: object_name(&flaw.path, |list, index| self.name_of(list, index)),
+                ..Place::default()
+            },
+        };
+        flaw.placed(place)
+    }
+
+    fn name_of(&self, list: &str, index: usize) -> Option<String> {
+        match list {
+            "bodies" => self.bodies.get(index)?.name.clone(),
+            "materials" => Some(self.materials.get(index)?.name.clone()),
+            _ => None,
+        }
+    }
+}
+
+fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> {
+    let mut world = settings::world::<S>(scene)?;
+    let mut materials = MaterialTable::new(scene, &mut world.materials)?;
+    let mut added = Vec::new();
+    for (entry, body) in scene.bodies.iter().enumerate() {
+        let path = FieldPath::default().key("bodies").index(entry);
+        let room = MAX_BODIES - added.len() as u64;
+        if room == 0 {
+            return Err(repeat::too_many(path));
+        }
+        let template = Template::<S>::new(body, path, scene, &mut materials, &mut world.materials)?;
+        for copy in repeat::copies(&template, room)? {
+            added.push(Added::new(entry, &copy.shape, &copy.pose));
+            template.add(copy, &mut world)?;
+        }
+    }
+    let warnings = overlap::check(&mut world, &added)?;
+    Ok((world, warnings))
+}

@@ -1,0 +1,139 @@
+//! Bodies that overlap at the start.
+//!
+//! Two bodies at the same pose that overlap are a mistake, and an error. Any other deep overlap
+//! is allowed, because the engine pushes bodies apart at a bounded speed, but it is rarely meant
+//! and is told as a [`Warning`].
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use drystone::{Components, Geometry, Linear, Pose, World};
+
+use super::dimension::Dimension;
+use crate::error::Flaw;
+use crate::path::FieldPath;
+
+/// The most warnings that are told one by one.
+const MOST_TOLD: usize = 10;
+
+/// An overlap is deep from this part of the thinner body's half thickness on.
+const DEEP: f64 = 0.02;
+
+/// Something in a scene that can be simulated but may not be meant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Warning {
+    /// The warning, a complete sentence.
+    pub message: String,
+    /// Names of the two bodies it is about, where it is about two.
+    pub bodies: Option<[String; 2]>,
+    /// How deep they overlap, m.
+    pub depth_m: f64,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// What is remembered of each body while a scene is built.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Added {
+    /// The scene's entry it comes from.
+    pub(super) entry: usize,
+    /// Half of its smallest extent, m; infinite where it has none.
+    pub(super) thickness: f64,
+}
+
+impl Added {
+    /// A body of an entry, with this shape at this pose.
+    pub(super) fn new<S: Dimension>(entry: usize, shape: &S::Shape, pose: &Pose<S>) -> Self {
+        let extent = shape.bounds(pose).map(|b| (b.upper - b.lower) * 0.5);
+        let smallest = |extent: S::Vector| {
+            let sides = (0..S::DIM).map(|axis| extent.component(axis));
+            sides
+                .filter(|&side| side > 0.0)
+                .fold(f64::INFINITY, f64::min)
+        };
+        Self {
+            entry,
+            thickness: extent.map_or(f64::INFINITY, smallest),
+        }
+    }
+}
+
+/// Looks at all pairs that touch at the start; `added` has the world's bodies in order.
+pub(super) fn check<S: Dimension>(
+    world: &mut World<S>,
+    added: &[Added],
+) -> Result<Vec<Warning>, Flaw> {
+    let depths = depths(world);
+    for &(a, b) in depths.keys() {
+        if is_same_pose(world, a, b) {
+            let (name_a, name_b) = (world.bodies().name(a), world.bodies().name(b));
+            let entry = added.get(b).copied().unwrap_or_default().entry;
+            let path = FieldPath::default().key("bodies").index(entry);
+            let problem = format!("bodies `{name_a}` and `{name_b}` are at the same pose");
+            return Err(Flaw::new(path, problem).help("move or remove one of them"));
+        }
+    }
+    let slop = world.settings().contact.slop;
+    let thickness = |k: usize| added.get(k).copied().unwrap_or_default().thickness;
+    let mut deep: Vec<_> = depths
+        .into_iter()
+        .filter(|&((a, b), depth)| depth > slop.max(DEEP * thickness(a).min(thickness(b))))
+        .collect();
+    // Deepest first; equals stay in the order of the bodies.
+    deep.sort_by(|x, y| y.1.total_cmp(&x.1));
+    Ok(tell(world, &deep))
+}
+
+/// Depth in m of every pair that overlaps, of which at least one body can move.
+fn depths<S: Dimension>(world: &mut World<S>) -> BTreeMap<(usize, usize), f64> {
+    let mut depths = BTreeMap::new();
+    for contact in world.contacts() {
+        let depth = -contact.point.separation;
+        if depth > 0.0 {
+            let deepest: &mut f64 = depths
+                .entry((contact.a as usize, contact.b as usize))
+                .or_default();
+            *deepest = deepest.max(depth);
+        }
+    }
+    depths
+}
+
+fn is_same_pose<S: Dimension>(world: &World<S>, a: usize, b: usize) -> bool {
+    let (a, b) = (world.bodies().origin(a), world.bodies().origin(b));
+    let scale = 1.0 + a.position.length();
+    (a.position - b.position).length() <= 1e-9 * scale
+        && S::turn_between(a.rotation, b.rotation).length() <= 1e-9
+}
+
+fn tell<S: Dimension>(world: &World<S>, deep: &[((usize, usize), f64)]) -> Vec<Warning> {
+    let speed = world.settings().contact.repair_speed;
+    let mut warnings: Vec<_> = deep
+        .iter()
+        .take(MOST_TOLD)
+        .map(|&((a, b), depth_m)| {
+            let [a, b] = [a, b].map(|k| world.bodies().name(k).to_owned());
+            Warning {
+                message: format!(
+                    "bodies `{a}` and `{b}` overlap by {depth_m:.3} m at the start; \
+                     they will be pushed apart at no more than {speed} m/s"
+                ),
+                bodies: Some([a, b]),
+                depth_m,
+            }
+        })
+        .collect();
+    if let Some((_, depth_m)) = deep.get(MOST_TOLD) {
+        let more = deep.len() - MOST_TOLD;
+        warnings.push(Warning {
+            message: format!("{more} more pairs overlap by up to {depth_m:.3} m at the start"),
+            bodies: None,
+            depth_m: *depth_m,
+        });
+    }
+    warnings
+}

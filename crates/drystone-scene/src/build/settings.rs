@@ -1,0 +1,113 @@
+//! How a scene's world is stepped.
+
+use drystone::world::SettingsError;
+use drystone::{Settings, SolverKind, World};
+
+use super::check::{finite, positive, vector};
+use super::dimension::Dimension;
+use crate::error::Flaw;
+use crate::path::FieldPath;
+use crate::read::nearest;
+use crate::schema::{Camera, Scene};
+
+/// Response strategies that exist.
+const STRATEGIES: [&str; 1] = ["velocity"];
+
+/// An empty world with the scene's settings.
+pub(super) fn world<S: Dimension>(scene: &Scene) -> Result<World<S>, Flaw> {
+    let root = FieldPath::default();
+    positive(scene.seconds, "s", root.key("seconds"))?;
+    if let Some(camera) = &scene.camera {
+        check_camera(camera, &root.key("camera"))?;
+    }
+    one_of(
+        &scene.strategy,
+        &STRATEGIES,
+        "strategy",
+        root.key("strategy"),
+    )?;
+    let mut settings = Settings::<S>::default();
+    settings.solver = solver(scene)?;
+    set(&mut settings.dt, scene.dt);
+    if let Some(gravity) = &scene.gravity {
+        settings.gravity = vector::<S>(gravity, &root.key("gravity"))?;
+    }
+    let rules = &scene.contact;
+    set(
+        &mut settings.contact.restitution_threshold,
+        rules.restitution_threshold,
+    );
+    set(&mut settings.contact.repair_rate, rules.repair_rate);
+    set(&mut settings.contact.slop, rules.slop);
+    set(&mut settings.contact.repair_speed, rules.repair_speed);
+    set(&mut settings.margin, rules.margin);
+    World::new(settings).map_err(|error| misset(&error))
+}
+
+fn set(field: &mut f64, value: Option<f64>) {
+    if let Some(value) = value {
+        *field = value;
+    }
+}
+
+fn solver(scene: &Scene) -> Result<SolverKind, Flaw> {
+    let path = FieldPath::default().key("solver");
+    let mut solver = SolverKind::default();
+    if let Some(name) = &scene.solver.name {
+        one_of(name, &SolverKind::NAMES, "solver", path.key("name"))?;
+        solver = SolverKind::named(name).unwrap_or_default();
+    }
+    if let Some(iterations) = scene.solver.iterations {
+        *solver.iterations_mut() = iterations;
+    }
+    set(solver.tolerance_mut(), scene.solver.tolerance);
+    Ok(solver)
+}
+
+fn one_of(name: &str, known: &[&'static str], what: &str, path: FieldPath) -> Result<(), Flaw> {
+    if known.contains(&name) {
+        return Ok(());
+    }
+    let list = known
+        .iter()
+        .map(|name| format!("\"{name}\""))
+        .collect::<Vec<_>>();
+    let exist = format!("there is {}", list.join(", "));
+    let help = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean \"{near}\"? What exists: {}", list.join(", ")),
+        None => exist,
+    };
+    Err(Flaw::new(path, format!("there is no {what} named \"{name}\"")).help(help))
+}
+
+/// The engine's error, at the field it is about.
+fn misset(error: &SettingsError) -> Flaw {
+    let root = FieldPath::default();
+    let field = error.field.split(' ').next().unwrap_or_default();
+    let path = match field {
+        "dt" | "gravity" => root.key(field),
+        "tolerance" | "iterations" => root.key("solver").key(field),
+        _ => root.key("contact").key(field),
+    };
+    Flaw::new(path, error.to_string())
+}
+
+fn check_camera(camera: &Camera, path: &FieldPath) -> Result<(), Flaw> {
+    for (key, point) in [("eye", camera.eye), ("target", camera.target)] {
+        for (axis, value) in point.into_iter().flatten().enumerate() {
+            finite(value, path.key(key).index(axis))?;
+        }
+    }
+    for (key, angle) in [("azimuth", camera.azimuth), ("elevation", camera.elevation)] {
+        if let Some(angle) = angle {
+            finite(angle, path.key(key))?;
+        }
+    }
+    match camera.field_of_view {
+        Some(angle) if !(angle > 0.0 && angle < 180.0) => {
+            let problem = format!("must be more than 0 and less than 180 degrees, not {angle}");
+            Err(Flaw::new(path.key("field_of_view"), problem))
+        }
+        _ => Ok(()),
+    }
+}
