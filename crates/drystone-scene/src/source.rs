@@ -201,10 +201,9 @@ impl Tree {
             (Children::Table(entries), Step::Key(key)) => {
                 let (_, key_span, value) = entries.iter().find(|(name, ..)| name == key)?;
                 // A table or list that is spread over the file is shown by its key.
-                let shown = match (&value.children, key_span) {
-                    (Children::None, _) | (_, None) => value.span.clone(),
-                    (_, Some(key)) if key.end <= value.span.start => key.start..value.span.end,
-                    (_, Some(key)) => key.clone(),
+                let shown = match key_span {
+                    Some(key) if key.end > value.span.start => key.clone(),
+                    _ => value.span.clone(),
                 };
                 Some((value, shown))
             }

@@ -53,9 +53,9 @@ fn drop_of_the_top(name: &str, seconds: f64) -> f64 {
 
 #[test]
 fn a_wall_of_210_boxes_stands_for_a_thousand_steps() {
-    // The scene's own claim: stones settle into the slop of 0.5 mm, no more than ten of them deep.
+    // The scene's own claim: stones settle into the slop of 0.5 mm, and the solver is cut off at 60 sweeps: 1.4 mm here.
     let moved = largest_move("pyramid-wall", 1000.0 / 240.0);
-    assert!(moved < 5e-3, "{moved}");
+    assert!(moved < 3e-3, "{moved}");
 }
 
 #[test]

@@ -26,8 +26,10 @@ pub(super) fn world<S: Dimension>(scene: &Scene) -> Result<World<S>, Flaw> {
         "strategy",
         root.key("strategy"),
     )?;
-    let mut settings = Settings::<S>::default();
-    settings.solver = solver(scene)?;
+    let mut settings = Settings::<S> {
+        solver: solver(scene)?,
+        ..Settings::default()
+    };
     set(&mut settings.dt, scene.dt);
     if let Some(gravity) = &scene.gravity {
         settings.gravity = vector::<S>(gravity, &root.key("gravity"))?;

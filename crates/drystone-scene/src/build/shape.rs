@@ -92,11 +92,14 @@ pub(super) fn points<S: Dimension>(
     values.iter().enumerate().map(point).collect()
 }
 
+/// A shape at a pose.
+type PlacedShape<S> = (Pose<S>, <S as drystone::Space>::Shape);
+
 /// Parts of a compound, each at its pose.
 pub(super) fn parts<S: Dimension>(
     parts: &[Part],
     path: &FieldPath,
-) -> Result<Vec<(Pose<S>, S::Shape)>, Flaw> {
+) -> Result<Vec<PlacedShape<S>>, Flaw> {
     let part = |(index, part): (usize, &Part)| {
         let path = path.index(index);
         let rotation = match &part.rotation {

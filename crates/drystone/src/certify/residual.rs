@@ -58,7 +58,8 @@ pub fn project_on_cone<V: Components>(r: V, mu: f64) -> V {
     let normal = r.component(0);
     let tangent = tangential(r);
     let length = tangent.length();
-    if length <= mu * normal {
+    // Without friction the cone is a ray: 0 ≤ μ r_N would also hold for a pull.
+    if normal >= 0.0 && length <= mu * normal {
         return r;
     }
     if mu * length <= -normal {
@@ -163,6 +164,12 @@ mod tests {
     }
 
     #[test]
+    fn a_frictionless_contact_that_opens_has_no_residual() {
+        assert_eq!(residual(DVec3::ZERO, DVec3::new(3.0, 1.0, 0.0), 0.0), 0.0);
+        assert_eq!(project_on_cone(DVec3::new(-2.0, 0.0, 0.0), 0.0), DVec3::ZERO);
+    }
+
+    #[test]
     fn each_broken_law_shows_in_its_own_part() {
         let mu = 0.5;
         let error = |r, u| contact_error(r, u, mu, RHO);
@@ -188,9 +195,10 @@ mod tests {
     proptest! {
         #[test]
         fn projection_is_the_nearest_point_of_the_cone(
-            r in vectors(), mu in 0.0..2.0, other in vectors()
+            r in vectors(), mu in prop_oneof![Just(0.0), 0.0..2.0], other in vectors()
         ) {
             let p = project_on_cone(r, mu);
+            prop_assert!(p.x >= 0.0);
             prop_assert!(tangential(p).length() <= mu * p.x + 1e-12);
             // No point of the cone is nearer.
             let q = project_on_cone(other, mu);
