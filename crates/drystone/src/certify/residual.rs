@@ -58,11 +58,12 @@ pub fn project_on_cone<V: Components>(r: V, mu: f64) -> V {
     let normal = r.component(0);
     let tangent = tangential(r);
     let length = tangent.length();
-    if length <= mu * normal {
-        return r;
-    }
+    // The polar cone first: without friction and slip a pull passes the test for the inside.
     if mu * length <= -normal {
         return V::default();
+    }
+    if length <= mu * normal {
+        return r;
     }
     let onto = (normal + mu * length) / (1.0 + mu * mu);
     (tangent * (mu * onto / length)).with_component(0, onto)
@@ -160,6 +161,13 @@ mod tests {
         assert_eq!(residual(DVec3::new(2.0, 0.3, 0.4), DVec3::ZERO, 0.5), 0.0);
         let sliding = residual(DVec3::new(2.0, -0.6, 0.8), DVec3::new(0.0, 3.0, -4.0), 0.5);
         assert!(sliding < 1e-15);
+    }
+
+    #[test]
+    fn an_open_contact_without_friction_is_right() {
+        assert_eq!(residual(DVec3::ZERO, DVec3::X, 0.0), 0.0);
+        assert_eq!(project_on_cone(-DVec3::X, 0.0), DVec3::ZERO);
+        assert_eq!(project_on_cone(DVec3::X, 0.0), DVec3::X);
     }
 
     #[test]
