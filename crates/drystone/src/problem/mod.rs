@@ -37,9 +37,12 @@
 
 pub mod assemble;
 pub mod check;
+pub mod dense;
 pub mod file;
+pub mod impact;
 pub mod local_form;
 pub mod matrix;
+pub mod pivoting;
 pub mod reduce;
 
 use crate::body::Motion;
