@@ -146,23 +146,8 @@ fn misread(source: &Source, message: &str, span: Range<usize>) -> SceneError {
 /// serde's message in the words of a scene file, with a remedy where there is one.
 fn reworded(message: &str) -> Flaw {
     let message = message.trim().replace('\n', "; ");
-    let names = backticked(&message);
-    if let (true, [wrong, known @ ..]) = (message.starts_with("unknown "), names.as_slice()) {
-        let what = if message.starts_with("unknown field") {
-            "key"
-        } else {
-            "word"
-        };
-        let flaw = Flaw::new(FieldPath::default(), format!("unknown {what} `{wrong}`"));
-        let list = known
-            .iter()
-            .map(|name| format!("`{name}`"))
-            .collect::<Vec<_>>()
-            .join(", ");
-        return match nearest(wrong, known.iter().copied()) {
-            Some(near) => flaw.help(format!("did you mean `{near}`? It can be {list}")),
-            None => flaw.help(format!("it can be {list}")),
-        };
+    if let Some(flaw) = unknown_name(&message) {
+        return flaw;
     }
     let worded = [
         ("missing field", "missing key"),
@@ -182,9 +167,34 @@ fn reworded(message: &str) -> Flaw {
     Flaw::new(FieldPath::default(), worded)
 }
 
-/// Names between backticks.
-fn backticked(message: &str) -> Vec<&str> {
-    message.split('`').skip(1).step_by(2).collect()
+/// The flaw of a key or word that does not exist, with the nearest that does.
+fn unknown_name(message: &str) -> Option<Flaw> {
+    let (what, names): (_, Vec<&str>) =
+        if let Some(lists) = message.strip_prefix("unexpected keys in table: ") {
+            // The TOML reader's own words for a table that stands for a choice.
+            let (wrong, known) = lists.split_once(", available keys: ")?;
+            let wrong = wrong.split(", ").next()?;
+            (
+                "key",
+                std::iter::once(wrong).chain(known.split(", ")).collect(),
+            )
+        } else {
+            let is_key = message.starts_with("unknown field");
+            message.strip_prefix("unknown ")?;
+            let between_backticks = message.split('`').skip(1).step_by(2);
+            (
+                if is_key { "key" } else { "word" },
+                between_backticks.collect(),
+            )
+        };
+    let (wrong, known) = names.split_first()?;
+    let flaw = Flaw::new(FieldPath::default(), format!("unknown {what} `{wrong}`"));
+    let list: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+    let list = list.join(", ");
+    Some(match nearest(wrong, known.iter().copied()) {
+        Some(near) => flaw.help(format!("did you mean `{near}`? It can be {list}")),
+        None => flaw.help(format!("it can be {list}")),
+    })
 }
 
 /// The known name that is most like `wrong`, if one is near.

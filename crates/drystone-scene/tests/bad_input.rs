@@ -298,6 +298,12 @@ fn names_that_are_taken_or_unknown() {
 #[test]
 fn unknown_keys_and_words() {
     refused(
+        &body("shape.ball.raduis = 1"),
+        "raduis",
+        "bodies[0].shape.ball.raduis",
+        "unknown key `raduis`; did you mean `radius`?",
+    );
+    refused(
         &body("velocty = [0, 0, 0]"),
         "velocty",
         "bodies[0].velocty",

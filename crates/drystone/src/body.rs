@@ -240,7 +240,7 @@ pub enum BodyError {
 
 /// Velocity of a body: linear in m/s, spin in rad/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "")]
+#[serde(bound = "", deny_unknown_fields)]
 pub struct Motion<S: Space> {
     /// Velocity of the centre of mass in m/s.
     pub linear: S::Vector,

@@ -33,6 +33,7 @@ pub use certify::Certificate;
 pub use glamx as glam;
 pub use material::{Combine, Material, MaterialError, MaterialId, Materials, Surface};
 pub use problem::assemble::ContactRules;
+pub use problem::impact::ImpactLaw;
 pub use script::{Keyframe, Script};
 pub use shape::{Geometry, Pose, Shape2, Shape3, ShapeError};
 pub use solve::{Pgs, SolverKind};

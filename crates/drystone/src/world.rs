@@ -11,6 +11,7 @@ use crate::problem::assemble::{Assembled, ContactRules, assemble, warm_start};
 use crate::problem::{ContactProblem, Impulses};
 use crate::repair::repair;
 use crate::shape::{Geometry, Pose, Separation};
+use crate::solve::settle::settle;
 use crate::solve::{SolveReport, SolverKind};
 use crate::space::{Components, D2, D3, Linear, Space};
 use drystone_frame::{Frame, FrameContact, Object, Stage, StateHash};
@@ -235,12 +236,10 @@ impl<S: Space> World<S> {
         let (free, ledger) =
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
         let rules = self.settings.contact;
-        let assembled = assemble(&self.bodies, &self.contacts, free, dt, &rules);
+        let mut assembled = assemble(&self.bodies, &self.contacts, free, dt, &rules);
         let mut impulses = warm_start(&assembled, &self.contacts);
-        let solve = self
-            .settings
-            .solver
-            .solve(&assembled.problem, &mut impulses);
+        let solver = &mut self.settings.solver;
+        let solve = settle(solver, &mut assembled, &self.bodies.motion, &mut impulses);
         let velocities = assembled.problem.velocities(&impulses).motion;
         let nudges = repair(&assembled, &self.contacts, &velocities, &rules);
         self.advance(&velocities, nudges.as_deref())?;

@@ -181,7 +181,9 @@ fn swept_balls<S: Space>(
         return near;
     }
     let t = apart / (-along + discriminant.sqrt());
-    if t > ahead.dt {
+    // Balls that meet in the step after this one must not be stopped in this one by a plane
+    // across the present line, which the path to their meeting may cross.
+    if t > ahead.dt && (near.is_none() || t > 2.0 * ahead.dt) {
         return near;
     }
     let normal = (p + w * t) * (1.0 / sum);

@@ -7,7 +7,8 @@
 //! * **gap** (d > 0): the contact may close in this step but not pass: $t = -d/h$.
 //! * **touch or overlap** (d ≤ 0): $t = 0$. Overlaps are repaired apart: [`crate::repair`].
 //! * **impact**: if the bodies approached faster than the threshold and would meet in this step
-//!   ($d + h u_N^* < 0$), Newton's hypothesis asks for $t = -e\,u_N^-$ instead.
+//!   ($d + h u_N^* < 0$), Newton's hypothesis asks for $t = -e\,u_N^-$ instead. With
+//!   [`ImpactLaw::Reflection`] the impacts of a cluster are worked out together: [`super::impact`].
 //!
 //! $u_N^-$ is the velocity at the **start of the step, before forces** (as in Moreau's time
 //! stepping), not the free velocity. A body at rest has $u_N^- = 0$ and does not bounce off the
@@ -15,9 +16,11 @@
 //! energy $\tfrac12 v^2 + g x - \tfrac12 g h v$ exactly, so a ball with e = 1 returns to its
 //! height for ever.
 
+use super::impact::{Bounce, Collision, ImpactLaw, reflect};
 use super::{ContactProblem, Island, Response, Row, Side};
 use crate::body::{Bodies, Kind, Motion};
 use crate::detect::Contact;
+use crate::shape::{ContactPoint, Geometry};
 use crate::space::{Components, Linear, Space};
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +35,9 @@ pub struct ContactRules {
     pub slop: f64,
     /// Repair never pushes faster than this, m/s: a deep overlap comes apart, it does not explode.
     pub repair_speed: f64,
+    /// What simultaneous impacts leave behind.
+    #[serde(default)]
+    pub impact: ImpactLaw,
 }
 
 impl Default for ContactRules {
@@ -44,6 +50,7 @@ impl Default for ContactRules {
             repair_rate: 4.0,
             slop: 5e-4,
             repair_speed: 2.0,
+            impact: ImpactLaw::Newton,
         }
     }
 }
@@ -55,6 +62,8 @@ pub struct Assembled<S: Space> {
     pub problem: ContactProblem<S>,
     /// Contact of each row.
     pub contact_of_row: Vec<u32>,
+    /// What an impact asks of each row, where the law works impacts out together; empty if not.
+    pub bounces: Vec<Option<Bounce>>,
 }
 
 /// Builds the problem of a step: `free` are the velocities after forces.
@@ -85,8 +94,8 @@ pub fn assemble<S: Space>(
         let contact = &contacts[index as usize];
         let row = problem.rows.len();
         problem.rows.push(Row {
-            a: side(bodies, contact.a, contact.point.position),
-            b: side(bodies, contact.b, contact.point.position),
+            a: side(bodies, contact.a, &contact.point, 1.0),
+            b: side(bodies, contact.b, &contact.point, -1.0),
             basis: S::basis(contact.point.normal),
             mu: contact.surface.friction,
             target: 0.0,
@@ -95,19 +104,59 @@ pub fn assemble<S: Space>(
         let free = problem.relative_velocity(row, &problem.free).component(0);
         problem.rows[row].target = target(contact, before, free, dt, rules);
     }
-    Assembled {
+    let mut assembled = Assembled {
         problem,
         contact_of_row,
+        bounces: Vec::new(),
+    };
+    if rules.impact == ImpactLaw::Reflection {
+        set_bounces(&mut assembled, contacts, &bodies.motion, rules);
+    }
+    assembled
+}
+
+/// Works impacts out together and writes their outcome into the targets.
+fn set_bounces<S: Space>(
+    assembled: &mut Assembled<S>,
+    contacts: &[Contact<S>],
+    before: &[Motion<S>],
+    rules: &ContactRules,
+) {
+    let of_row = |k: &u32| &contacts[*k as usize];
+    let rows = assembled.contact_of_row.iter().map(of_row);
+    let gaps: Vec<f64> = rows.clone().map(|c| c.point.separation).collect();
+    let restitution: Vec<f64> = rows.map(|c| c.surface.restitution).collect();
+    assembled.bounces = reflect(&Collision {
+        problem: &assembled.problem,
+        before,
+        gaps: &gaps,
+        restitution: &restitution,
+        threshold: rules.restitution_threshold,
+    });
+    for (row, bounce) in assembled.problem.rows.iter_mut().zip(&assembled.bounces) {
+        if let Some(bounce) = bounce {
+            row.target = row.target.max(bounce.target);
+        }
     }
 }
 
-fn side<S: Space>(bodies: &Bodies<S>, body: u32, contact: S::Vector) -> Side<S> {
-    match bodies.kind[body as usize] {
+/// A body's side of a contact; `outward` is 1 where the normal leaves the body and −1 where it
+/// enters.
+///
+/// A ball is touched where the normal pierces its surface. The contact's own point is elsewhere
+/// while balls are still apart, and an impulse there would make a ball spin without friction.
+fn side<S: Space>(bodies: &Bodies<S>, body: u32, point: &ContactPoint<S>, outward: f64) -> Side<S> {
+    let k = body as usize;
+    let touched = match bodies.shape[k].ball_radius() {
+        Some(radius) => bodies.origin(k).position + point.normal * (outward * radius),
+        None => point.position,
+    };
+    match bodies.kind[k] {
         Kind::Fixed => Side::Fixed,
         Kind::Particle => Side::Particle { body },
         Kind::Rigid | Kind::Kinematic(_) => Side::Rigid {
             body,
-            arm: contact - bodies.position[body as usize],
+            arm: touched - bodies.position[k],
         },
     }
 }
@@ -123,7 +172,8 @@ fn target<S: Space>(
     let d = contact.point.separation;
     let resting = -d.max(0.0) / dt;
     let meets = d + dt * free < 0.0;
-    if meets && before < -rules.restitution_threshold {
+    let bounces_alone = rules.impact == ImpactLaw::Newton;
+    if bounces_alone && meets && before < -rules.restitution_threshold {
         resting.max(-contact.surface.restitution * before)
     } else {
         resting
@@ -177,7 +227,8 @@ fn root(forest: &mut [u32], mut k: u32) -> u32 {
     k
 }
 
-/// Local impulses to start from: those that the contacts brought along, pulled into the cone.
+/// Local impulses to start from: those that the contacts brought along, pulled into the cone, or
+/// those of the impact where there is one.
 #[must_use]
 pub fn warm_start<S: Space>(
     assembled: &Assembled<S>,
@@ -187,7 +238,11 @@ pub fn warm_start<S: Space>(
         .contact_of_row
         .iter()
         .zip(&assembled.problem.rows)
-        .map(|(&index, row)| {
+        .enumerate()
+        .map(|(k, (&index, row))| {
+            if let Some(Some(bounce)) = assembled.bounces.get(k) {
+                return S::Vector::default().with_component(0, bounce.impulse);
+            }
             let r = S::to_local(&row.basis, contacts[index as usize].impulse);
             let normal = r.component(0).max(0.0);
             let tangent = super::tangential(r);

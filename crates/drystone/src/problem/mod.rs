@@ -36,8 +36,14 @@
 //! and [`Velocities`] holds whatever the problem needs to answer.
 
 pub mod assemble;
+pub mod check;
+pub mod dense;
+pub mod file;
+pub mod impact;
 pub mod local_form;
 pub mod matrix;
+pub mod pivoting;
+pub mod reduce;
 
 use crate::body::Motion;
 use crate::space::{Components, Space};
@@ -45,7 +51,7 @@ use serde::{Deserialize, Serialize};
 
 /// One side of a contact.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "")]
+#[serde(bound = "", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Side<S: Space> {
     /// Something that never moves.
     Fixed,
@@ -86,7 +92,7 @@ impl<S: Space> Side<S> {
 
 /// How a body answers an impulse. By default it does not.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "")]
+#[serde(bound = "", deny_unknown_fields)]
 pub struct Response<S: Space> {
     /// 1/mass along each world axis in 1/kg; 0 where nothing can move it.
     pub inv_mass: S::Vector,
@@ -105,7 +111,7 @@ impl<S: Space> Default for Response<S> {
 
 /// One contact of the problem.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "")]
+#[serde(bound = "", deny_unknown_fields)]
 pub struct Row<S: Space> {
     /// Side A.
     pub a: Side<S>,
@@ -121,6 +127,7 @@ pub struct Row<S: Space> {
 
 /// Contacts that share no moving body with others: first and one past the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Island {
     /// First row.
     pub start: u32,
@@ -137,8 +144,11 @@ impl Island {
 }
 
 /// A = J M⁻¹ Jᵀ written out, for problems that come without bodies: blocks by rows.
+///
+/// Row i holds what an impulse at contact i does to the others, transposed: with an A that is
+/// symmetric in exact arithmetic but not in a file's digits, u = A γ + q still holds to the bit.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "")]
+#[serde(bound = "", deny_unknown_fields)]
 pub struct Delassus<S: Space> {
     /// Where each contact's blocks start; one more entry than contacts.
     pub starts: Vec<u32>,
@@ -172,7 +182,7 @@ pub struct Velocities<S: Space> {
 
 /// The contact problem of one step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "")]
+#[serde(bound = "", deny_unknown_fields)]
 pub struct ContactProblem<S: Space> {
     /// Length of the step in s.
     pub dt: f64,
@@ -190,7 +200,7 @@ pub struct ContactProblem<S: Space> {
 
 /// The impulses of a problem's contacts in local coordinates, N·s.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "")]
+#[serde(bound = "", deny_unknown_fields)]
 pub struct Impulses<S: Space> {
     /// One for each row: component 0 along the normal.
     pub local: Vec<S::Vector>,

@@ -6,6 +6,7 @@
 
 pub mod limits;
 pub mod pgs;
+pub mod settle;
 mod sweep;
 
 use crate::problem::{ContactProblem, Impulses};
