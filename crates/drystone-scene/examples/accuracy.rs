@@ -100,13 +100,13 @@ const TRUTHS: &[Truth] = &[
     },
     Truth {
         scene: "tower",
-        what: "tower of 20: top drifts < 1 mm in 60 s",
+        what: "tower of 10: drifts < 1 mm in 60 s",
         measure: Measure::Moved("", 1e-3),
     },
     Truth {
         scene: "ten-towers",
-        what: "10 towers of 20: stand for 60 s",
-        measure: Measure::Moved("", 0.2),
+        what: "10 towers of 20: drift < 1 mm in 60 s",
+        measure: Measure::Moved("", 1e-3),
     },
 ];
 

@@ -167,18 +167,17 @@ fn a_bowling_ball_slides_then_rolls() {
     near(world.frame().velocities[ball][0], 25.0 / 7.0, 1e-3);
 }
 
-/// The cradle is where simultaneous Newton restitution fails. This pins down what this engine
-/// says instead, so that an impact law that gets it right is noticed.
+/// Newton's cradle by generalised reflections: as many balls leave as came, at any step.
 #[test]
-fn the_cradle_keeps_momentum_and_energy_even_where_its_answer_is_wrong() {
-    for (name, thrown) in [("cradle-one", 1.0), ("cradle-two", 2.0)] {
+fn the_cradle_sends_out_as_many_balls_as_came_in() {
+    for (name, thrown) in [("cradle-one", 1), ("cradle-two", 2)] {
         let mut world = world(name);
-        let before = world.energy().kinetic;
         run(&mut world, 1.5, |_, _| {});
-        let momentum: f64 = world.frame().velocities.iter().map(|v| v[0]).sum();
-        // Momentum is exact; energy may be lost where the iteration stops, never made.
-        near(momentum, thrown, 1e-9);
-        assert!(world.energy().kinetic <= before * (1.0 + 1e-9), "{name}");
+        let mut speeds: Vec<f64> = world.frame().velocities.iter().map(|v| v[0]).collect();
+        speeds.sort_by(f64::total_cmp);
+        for (k, speed) in speeds.into_iter().rev().enumerate() {
+            near(speed, if k < thrown { 1.0 } else { 0.0 }, 1e-9);
+        }
     }
 }
 
@@ -195,8 +194,8 @@ fn one_ball_hits_two() {
         ("upper", [0.6, 0.3464]),
         ("lower", [0.6, -0.3464]),
     ] {
-        near(speed(name)[0], expected[0], 0.02);
-        near(speed(name)[1], expected[1], 0.02);
+        near(speed(name)[0], expected[0], 1e-4);
+        near(speed(name)[1], expected[1], 1e-4);
     }
 }
 

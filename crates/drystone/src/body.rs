@@ -488,7 +488,7 @@ fn checked_inertial<S: Space>(
         properties.inertia
     };
     let inv_inertia = S::invert_inertia(&inertia);
-    if !is_particle && inv_inertia == S::NO_INERTIA {
+    if !is_particle && !S::is_positive_definite(&inertia) {
         return Err(BodyError::Inertia);
     }
     let inertial = Inertial {

@@ -116,6 +116,8 @@ pub trait Space:
     /// An inverse inertia with the rows and columns of locked world axes set to zero.
     /// `free` has 1 for an axis that may turn and 0 for one that may not.
     fn mask_inertia(inertia: &Self::Inertia, free: Self::Spin) -> Self::Inertia;
+    /// Whether an inertia is one that a solid can have: symmetric and positive definite.
+    fn is_positive_definite(inertia: &Self::Inertia) -> bool;
     /// Whether inertia is the same about every axis, so that free rotation keeps its spin.
     fn is_isotropic(inertia: &Self::Inertia) -> bool;
 
@@ -297,6 +299,9 @@ impl Space for D2 {
     fn mask_inertia(inertia: &f64, free: f64) -> f64 {
         inertia * free
     }
+    fn is_positive_definite(inertia: &f64) -> bool {
+        *inertia > 0.0
+    }
     #[inline]
     fn is_isotropic(_inertia: &f64) -> bool {
         true
@@ -409,6 +414,15 @@ impl Space for D3 {
     fn mask_inertia(inertia: &DMat3, free: DVec3) -> DMat3 {
         let mask = DMat3::from_diagonal(free);
         mask * *inertia * mask
+    }
+    fn is_positive_definite(inertia: &DMat3) -> bool {
+        // Sylvester: all leading minors are positive.
+        let (x, y) = (inertia.x_axis, inertia.y_axis);
+        let skew = *inertia - inertia.transpose();
+        skew.abs_diff_eq(DMat3::ZERO, 1e-9 * x.x.abs())
+            && x.x > 0.0
+            && x.x * y.y - x.y * y.x > 0.0
+            && inertia.determinant() > 0.0
     }
     fn is_isotropic(inertia: &DMat3) -> bool {
         let (x, y, z) = (inertia.x_axis, inertia.y_axis, inertia.z_axis);

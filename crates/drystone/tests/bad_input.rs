@@ -63,18 +63,19 @@ fn bad_bodies_are_refused_by_field() {
     assert!(refused(Body::rigid(floor)).contains("fixed"));
     let cube = Shape3::cuboid(DVec3::ONE).unwrap();
     assert!(refused(Body::particle(cube)).contains("ball"));
-    let flat = MassProperties {
-        mass: 1.0,
-        center: DVec3::ZERO,
-        inertia: DMat3::ZERO,
-    };
-    assert!(
-        refused(Body {
-            mass: Mass::Given(flat),
+    let negative = DMat3::from_diagonal(DVec3::new(-1.0, -1.0, 1.0));
+    for inertia in [DMat3::ZERO, negative] {
+        let given = MassProperties {
+            mass: 1.0,
+            center: DVec3::ZERO,
+            inertia,
+        };
+        let body = Body {
+            mass: Mass::Given(given),
             ..Body::rigid(ball())
-        })
-        .contains("inertia")
-    );
+        };
+        assert!(refused(body).contains("inertia"));
+    }
     let back = vec![1.0, 0.5].into_iter().map(|time| Keyframe {
         time,
         pose: Pose::default(),

@@ -1,14 +1,14 @@
 //! How a scene's world is stepped.
 
 use drystone::world::SettingsError;
-use drystone::{Settings, SolverKind, World};
+use drystone::{ImpactLaw, Settings, SolverKind, World};
 
 use super::check::{finite, positive, vector};
 use super::dimension::Dimension;
 use crate::error::Flaw;
 use crate::path::FieldPath;
 use crate::read::nearest;
-use crate::schema::{Camera, Scene};
+use crate::schema::{Camera, Impact, Scene};
 
 /// Response strategies that exist.
 const STRATEGIES: [&str; 1] = ["velocity"];
@@ -43,6 +43,12 @@ pub(super) fn world<S: Dimension>(scene: &Scene) -> Result<World<S>, Flaw> {
     set(&mut settings.contact.slop, rules.slop);
     set(&mut settings.contact.repair_speed, rules.repair_speed);
     set(&mut settings.margin, rules.margin);
+    if let Some(law) = rules.impact {
+        settings.contact.impact = match law {
+            Impact::Newton => ImpactLaw::Newton,
+            Impact::Reflection => ImpactLaw::Reflection,
+        };
+    }
     World::new(settings).map_err(|error| misset(&error))
 }
 

@@ -153,6 +153,19 @@ pub struct Contact {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0))]
     pub margin: Option<f64>,
+    /// What simultaneous impacts leave behind; "newton" if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impact: Option<Impact>,
+}
+
+/// How restitution is understood where several contacts meet at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Impact {
+    /// Each contact on its own: separation speed is restitution times approach speed.
+    Newton,
+    /// Generalised reflections: shocks travel through touching bodies.
+    Reflection,
 }
 
 /// What bodies and materials have that do not say otherwise.
