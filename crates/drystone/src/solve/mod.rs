@@ -10,6 +10,7 @@ mod sweep;
 
 #[allow(dead_code)] // Until the first solver that uses it.
 mod island;
+pub mod local;
 
 use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use limits::{Limits, TracePoint, Watch};
 pub use pgs::Pgs;
+
 
 /// What a solver did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
