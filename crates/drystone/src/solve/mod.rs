@@ -8,9 +8,10 @@ pub mod limits;
 pub mod pgs;
 mod sweep;
 
-#[allow(dead_code)] // Until the first solver that uses it.
+pub mod block_gs;
 mod island;
 pub mod local;
+pub mod relax;
 
 use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
@@ -19,6 +20,8 @@ use serde::{Deserialize, Serialize};
 pub use limits::{Limits, TracePoint, Watch};
 pub use pgs::Pgs;
 
+pub use block_gs::BlockGs;
+pub use relax::LocalSolve;
 
 /// What a solver did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
