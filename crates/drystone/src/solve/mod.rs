@@ -11,6 +11,7 @@ mod sweep;
 pub mod block_gs;
 mod island;
 pub mod local;
+pub mod nncg;
 pub mod relax;
 
 use crate::problem::{ContactProblem, Impulses};
@@ -21,6 +22,7 @@ pub use limits::{Limits, TracePoint, Watch};
 pub use pgs::Pgs;
 
 pub use block_gs::BlockGs;
+pub use nncg::Nncg;
 pub use relax::LocalSolve;
 
 /// What a solver did.
