@@ -8,6 +8,7 @@ pub mod limits;
 pub mod pgs;
 mod sweep;
 
+pub mod anderson;
 pub mod block_gs;
 mod island;
 pub mod local;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use limits::{Limits, TracePoint, Watch};
 pub use pgs::Pgs;
 
+pub use anderson::Anderson;
 pub use block_gs::BlockGs;
 pub use nncg::Nncg;
 pub use relax::LocalSolve;
