@@ -11,6 +11,7 @@ mod sweep;
 pub mod anderson;
 pub mod block_gs;
 mod island;
+pub mod jacobi;
 pub mod local;
 pub mod nncg;
 pub mod relax;
@@ -24,6 +25,7 @@ pub use pgs::Pgs;
 
 pub use anderson::Anderson;
 pub use block_gs::BlockGs;
+pub use jacobi::Jacobi;
 pub use nncg::Nncg;
 pub use relax::LocalSolve;
 
