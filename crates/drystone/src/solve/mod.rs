@@ -15,6 +15,7 @@ pub mod jacobi;
 pub mod local;
 pub mod nncg;
 pub mod relax;
+pub mod shock;
 
 use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
@@ -28,6 +29,7 @@ pub use block_gs::BlockGs;
 pub use jacobi::Jacobi;
 pub use nncg::Nncg;
 pub use relax::LocalSolve;
+pub use shock::shock_guess;
 
 /// What a solver did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
