@@ -9,12 +9,28 @@ pub mod pgs;
 pub mod settle;
 mod sweep;
 
+pub mod anderson;
+pub mod block_gs;
+mod island;
+pub mod jacobi;
+pub mod local;
+pub mod nncg;
+pub mod relax;
+pub mod shock;
+
 use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
 pub use limits::{Limits, TracePoint, Watch};
 pub use pgs::Pgs;
+
+pub use anderson::Anderson;
+pub use block_gs::BlockGs;
+pub use jacobi::Jacobi;
+pub use nncg::Nncg;
+pub use relax::LocalSolve;
+pub use shock::shock_guess;
 
 /// What a solver did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -1,0 +1,93 @@
+//! Block Gauss-Seidel: one contact after another, each solved exactly.
+//!
+//! With all other impulses as they are, contact i is solved with its full block
+//! ([`super::local`]),
+//!
+//! $$ r_i \leftarrow \text{the solution of the law for } u = A_{ii} r + (u_i - A_{ii} r_i), $$
+//!
+//! optionally relaxed, $r_i \leftarrow P_K\bigl(r_i + \omega(r_i^{\text{solved}} - r_i)\bigr)$.
+//! Sweeps go there and back in turn, so that loads travel up and down alike. The effect of an
+//! impulse is in the bodies' velocities at once, so a sweep is linear in the contacts.
+//!
+//! **When to use it**: as the plain, robust reference of the sweep family, where a contact's
+//! normal and tangent are strongly coupled (long levers, stiff friction), and as the smoother of
+//! [`super::anderson`]. **When it fails**: information moves one contact per visit, so tall stacks
+//! need thousands of sweeps and a heavy body on a light one millions; [`super::nncg`] and
+//! [`super::anderson`] are made for that. Where the local solve has no answer (a singular block)
+//! the contact takes the projected step of [`super::pgs`].
+//!
+//! Sources: J. J. Moreau, *Numerical aspects of the sweeping process* (1999); F. Jourdan,
+//! P. Alart, M. Jean, *A Gauss-Seidel like algorithm to solve frictional contact problems* (1998).
+
+use super::relax::{LocalSolve, Looks, Relaxer, clean};
+use super::{Limits, SolveReport, Solver, Watch, island};
+use crate::problem::{ContactProblem, Impulses};
+use crate::space::Space;
+use serde::{Deserialize, Serialize};
+
+/// Options of block Gauss-Seidel. One iteration is one sweep, there or back.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BlockGs {
+    /// When to stop.
+    pub limits: Limits,
+    /// ω between 0 and 2, without unit: below 1 calms, above 1 hurries; 1 is plain.
+    pub relaxation: f64,
+    /// How a contact is solved.
+    pub local: LocalSolve,
+}
+
+impl Default for BlockGs {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            relaxation: 1.0,
+            local: LocalSolve::Exact,
+        }
+    }
+}
+
+/// Sweeps between two measurements: there and back.
+const SWEEPS_PER_MEASURE: u32 = 2;
+/// Sweeps after which velocities are made anew, so that rounding does not add up.
+const SWEEPS_PER_REFRESH: u32 = 64;
+
+impl<S: Space> Solver<S> for BlockGs {
+    fn solve(&mut self, problem: &ContactProblem<S>, impulses: &mut Impulses<S>) -> SolveReport {
+        island::solve_each("block-gs", problem, impulses, |part, guess| {
+            self.solve_island(part, guess)
+        })
+    }
+}
+
+impl BlockGs {
+    fn solve_island<S: Space>(
+        &self,
+        problem: &ContactProblem<S>,
+        impulses: &mut Impulses<S>,
+    ) -> SolveReport {
+        clean(problem, impulses);
+        let mut watch = Watch::new(self.limits, problem, impulses);
+        let mut looks = Looks::new(self.limits);
+        let mut state = Relaxer::new(problem, impulses.clone(), self.local);
+        // Outside (0, 2) a relaxed sweep cannot converge.
+        let omega = if self.relaxation > 0.0 && self.relaxation < 2.0 {
+            self.relaxation
+        } else {
+            1.0
+        };
+        let mut done = 0;
+        while !watch.is_over(done) {
+            state.sweep(done % 2 == 0, omega);
+            done += 1;
+            if done % SWEEPS_PER_REFRESH == 0 {
+                state.refresh();
+            }
+            let is_last = done >= self.limits.iterations;
+            if (done % SWEEPS_PER_MEASURE == 0 && looks.are_due(state.measure())) || is_last {
+                watch.look(problem, &state.impulses, done);
+            }
+        }
+        watch.finish(impulses, done, "block-gs")
+    }
+}

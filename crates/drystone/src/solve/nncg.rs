@@ -1,0 +1,125 @@
+//! Nonsmooth nonlinear conjugate gradients around the sweep.
+//!
+//! A Gauss-Seidel sweep $r \mapsto G(r)$ moves along $g = G(r) - r$, which near a solution acts
+//! like a (preconditioned) negative gradient. Fletcher and Reeves' recipe makes such steps
+//! conjugate:
+//!
+//! $$ r_{k+1} = G(r_k) + \beta_k p_k, \qquad p_{k+1} = g_k + \beta_k p_k, \qquad
+//!    \beta_k = \lVert g_k\rVert^2/\lVert g_{k-1}\rVert^2, $$
+//!
+//! with a restart (β = 0, p = g) where β exceeds 2, as it does when contacts open or begin to
+//! slip. Between 1 and 2 the direction is damped (β = 0.9) instead of given up: giving up at 1, as
+//! the source does, doubles the iterations of some stacks and leaves others as they are. Lengths are measured in the metric of each contact's own block, $\lVert g\rVert^2 =
+//! \sum_i g_i\cdot g_i/\rho_i$ (twice an energy in J), so that masses of any size weigh alike. G is a
+//! sweep there **and** back, which is symmetric in the metric of A, as conjugacy asks: one step
+//! of the method counts as two iterations.
+//!
+//! **When to use it**: stacks and walls in real time; the extra cost is a few vector operations
+//! a sweep, the gain a factor of ten and more. **When it fails**: the method is not monotone, and
+//! where contacts keep changing between stick and slip it restarts again and again. The best
+//! iterate is kept, so the result is monotone.
+//!
+//! Source: M. Silcowitz-Hansen, S. Niebe, K. Erleben, *A nonsmooth nonlinear conjugate gradient
+//! method for interactive contact force problems*, The Visual Computer 26 (2010).
+
+use super::relax::{LocalSolve, Looks, Relaxer, clean};
+use super::{Limits, SolveReport, Solver, Watch, island};
+use crate::problem::{ContactProblem, Impulses};
+use crate::space::{Linear, Space};
+use serde::{Deserialize, Serialize};
+
+/// Options of the conjugate-gradient sweep. One iteration is one sweep, there or back.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Nncg {
+    /// When to stop.
+    pub limits: Limits,
+    /// How a contact is solved.
+    pub local: LocalSolve,
+}
+
+impl Default for Nncg {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            local: LocalSolve::Exact,
+        }
+    }
+}
+
+impl<S: Space> Solver<S> for Nncg {
+    fn solve(&mut self, problem: &ContactProblem<S>, impulses: &mut Impulses<S>) -> SolveReport {
+        island::solve_each("nncg", problem, impulses, |part, guess| {
+            self.solve_island(part, guess)
+        })
+    }
+}
+
+impl Nncg {
+    fn solve_island<S: Space>(
+        &self,
+        problem: &ContactProblem<S>,
+        impulses: &mut Impulses<S>,
+    ) -> SolveReport {
+        clean(problem, impulses);
+        let mut watch = Watch::new(self.limits, problem, impulses);
+        let mut looks = Looks::new(self.limits);
+        let mut state = Relaxer::new(problem, impulses.clone(), self.local);
+        let mut before = impulses.local.clone();
+        let mut next = impulses.local.clone();
+        let mut direction = vec![S::Vector::default(); before.len()];
+        let mut last_square = 0.0;
+        let mut done = 0;
+        while !watch.is_over(done) {
+            before.copy_from_slice(&state.impulses.local);
+            state.there_and_back();
+            done += 2;
+            let measure = state.measure();
+            let is_last = done >= self.limits.iterations;
+            if looks.are_due(measure) || is_last {
+                watch.look(problem, &state.impulses, done);
+            }
+            if is_last || !measure.is_finite() {
+                break;
+            }
+            let square = square_of_step(&state, &before);
+            let beta = bounded(square / last_square);
+            last_square = square;
+            for (row, p) in direction.iter_mut().enumerate() {
+                let swept = state.impulses.local[row];
+                next[row] = swept + *p * beta;
+                *p = next[row] - before[row];
+            }
+            if beta > 0.0 {
+                state.set_as_is(&next);
+            }
+        }
+        watch.finish(impulses, done, "nncg")
+    }
+}
+
+/// β as it is used: kept up to 1, held at [`HELD`] where steps grow a little, 0 (a restart) where
+/// they more than double their square or nothing is known of the last.
+fn bounded(beta: f64) -> f64 {
+    if beta <= 1.0 {
+        beta
+    } else if beta <= RESTART {
+        HELD
+    } else {
+        0.0
+    }
+}
+
+/// β where steps grow a little.
+const HELD: f64 = 0.9;
+/// β above which the direction is given up.
+const RESTART: f64 = 2.0;
+
+/// ‖g‖² of the step from `before`, in J.
+fn square_of_step<S: Space>(state: &Relaxer<'_, S>, before: &[S::Vector]) -> f64 {
+    let steps = state.impulses.local.iter().zip(before).enumerate();
+    steps.fold(0.0, |sum, (row, (&now, &old))| {
+        let g = now - old;
+        sum + g.dot(g) / state.rho(row)
+    })
+}
