@@ -8,6 +8,9 @@ pub mod limits;
 pub mod pgs;
 mod sweep;
 
+#[allow(dead_code)] // Until the first solver that uses it.
+mod island;
+
 use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
