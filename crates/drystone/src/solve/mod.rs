@@ -4,11 +4,15 @@
 //! [`Impulses`] and says what it did. [`SolverKind`] chooses; the one `match` is in
 //! [`SolverKind::solve`].
 
+mod block_cholesky;
+mod cone;
+mod gmres;
 pub mod limits;
+pub mod linear;
+pub mod newton;
 pub mod pgs;
 mod sweep;
 
-#[allow(dead_code)] // Until the first solver that uses it.
 mod island;
 
 use crate::problem::{ContactProblem, Impulses};
@@ -16,6 +20,7 @@ use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
 pub use limits::{Limits, TracePoint, Watch};
+pub use newton::Newton;
 pub use pgs::Pgs;
 
 /// What a solver did.
