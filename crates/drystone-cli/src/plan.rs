@@ -108,10 +108,10 @@ fn overrule<S: Space>(world: &mut World<S>, args: &SettingsArgs) -> Result<(), F
         settings.solver = solver;
     }
     if let Some(iterations) = args.iterations {
-        *settings.solver.iterations_mut() = iterations.get();
+        settings.solver.set_iterations(iterations.get());
     }
     if let Some(tolerance) = args.tolerance {
-        *settings.solver.tolerance_mut() = tolerance;
+        settings.solver.set_tolerance(tolerance);
     }
     settings.check().map_err(Fault::Settings)
 }

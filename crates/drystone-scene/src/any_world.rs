@@ -111,13 +111,13 @@ impl AnyWorld {
 
     /// Changes the most sweeps in a step. 0 is refused by the next step.
     pub fn set_iterations(&mut self, iterations: u32) {
-        forward!(self, world => *world.settings_mut().solver.iterations_mut() = iterations);
+        forward!(self, world => world.settings_mut().solver.set_iterations(iterations));
     }
 
     /// Changes the residual at which a step is done, m/s. A value that can't be used is refused
     /// by the next step.
     pub fn set_tolerance(&mut self, tolerance: f64) {
-        forward!(self, world => *world.settings_mut().solver.tolerance_mut() = tolerance);
+        forward!(self, world => world.settings_mut().solver.set_tolerance(tolerance));
     }
 
     /// A certificate every so many steps; 0 for none.

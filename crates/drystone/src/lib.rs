@@ -36,6 +36,6 @@ pub use problem::assemble::ContactRules;
 pub use problem::impact::ImpactLaw;
 pub use script::{Keyframe, Script};
 pub use shape::{Geometry, Pose, Shape2, Shape3, ShapeError};
-pub use solve::{Pgs, SolverKind};
+pub use solve::{Auto, Limits, Newton, Pgs, SolverKind};
 pub use space::{Components, D2, D3, Linear, Space};
 pub use world::{Energy, Settings, StepError, StepReport, World, World2, World3};

@@ -125,9 +125,9 @@ pub trait Space:
     fn rotate(rotation: Self::Rotation, vector: Self::Vector) -> Self::Vector;
     /// Rᵀ x.
     fn unrotate(rotation: Self::Rotation, vector: Self::Vector) -> Self::Vector;
-    /// exp([θ]) R, normalised: turns by the rotation vector θ = ω Δt in world axes.
+    /// exp(θ×) R, normalised: turns by the rotation vector θ = ω Δt in world axes.
     fn turn(rotation: Self::Rotation, angle: Self::Spin) -> Self::Rotation;
-    /// The rotation vector θ with exp([θ]) `from` = `to`, of length at most π.
+    /// The rotation vector θ with exp(θ×) `from` = `to`, of length at most π.
     fn turn_between(from: Self::Rotation, to: Self::Rotation) -> Self::Spin;
     /// Whether the rotation is finite and within 1e-3 of unit length.
     fn is_near_unit(rotation: Self::Rotation) -> bool;

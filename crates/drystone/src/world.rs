@@ -70,8 +70,7 @@ impl<S: Space> Settings<S> {
     pub fn check(&self) -> Result<(), SettingsError> {
         let positive = "a finite number greater than 0";
         let not_negative = "a finite number, 0 or more";
-        let mut solver = self.solver;
-        let (tolerance, iterations) = (*solver.tolerance_mut(), *solver.iterations_mut());
+        let (iterations, tolerance) = self.solver.iterations_and_tolerance();
         let gravity = (0..S::DIM)
             .map(|axis| self.gravity.component(axis))
             .find(|g| !g.is_finite());

@@ -66,9 +66,11 @@ fn solver(scene: &Scene) -> Result<SolverKind, Flaw> {
         solver = SolverKind::named(name).unwrap_or_default();
     }
     if let Some(iterations) = scene.solver.iterations {
-        *solver.iterations_mut() = iterations;
+        solver.set_iterations(iterations);
     }
-    set(solver.tolerance_mut(), scene.solver.tolerance);
+    if let Some(tolerance) = scene.solver.tolerance {
+        solver.set_tolerance(tolerance);
+    }
     Ok(solver)
 }
 

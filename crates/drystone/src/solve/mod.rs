@@ -4,31 +4,39 @@
 //! [`Impulses`] and says what it did. [`SolverKind`] chooses; the one `match` is in
 //! [`SolverKind::solve`].
 
-pub mod limits;
-pub mod pgs;
-pub mod settle;
-mod sweep;
-
 pub mod anderson;
+pub mod auto;
+mod block_cholesky;
 pub mod block_gs;
+mod cone;
+mod gmres;
 mod island;
 pub mod jacobi;
+mod kind;
+pub mod limits;
+pub mod linear;
 pub mod local;
+pub mod newton;
 pub mod nncg;
+pub mod pgs;
 pub mod relax;
+pub mod settle;
 pub mod shock;
+mod sweep;
 
 use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
-use serde::{Deserialize, Serialize};
-
-pub use limits::{Limits, TracePoint, Watch};
-pub use pgs::Pgs;
+use serde::Serialize;
 
 pub use anderson::Anderson;
+pub use auto::Auto;
 pub use block_gs::BlockGs;
 pub use jacobi::Jacobi;
+pub use kind::SolverKind;
+pub use limits::{Limits, TracePoint, Watch};
+pub use newton::Newton;
 pub use nncg::Nncg;
+pub use pgs::Pgs;
 pub use relax::LocalSolve;
 pub use shock::shock_guess;
 
@@ -71,65 +79,4 @@ impl SolveReport {
 pub trait Solver<S: Space> {
     /// Improves `impulses`, which on entry hold the guess to start from (one for each row).
     fn solve(&mut self, problem: &ContactProblem<S>, impulses: &mut Impulses<S>) -> SolveReport;
-}
-
-/// Chooses a solver, with its options.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SolverKind {
-    /// Projected Gauss-Seidel.
-    Pgs(Pgs),
-}
-
-impl Default for SolverKind {
-    fn default() -> Self {
-        Self::Pgs(Pgs::default())
-    }
-}
-
-impl SolverKind {
-    /// Its name in scenes, reports and on the command line.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Pgs(_) => "pgs",
-        }
-    }
-
-    /// A solver of this name with its default options.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "pgs" => Some(Self::Pgs(Pgs::default())),
-            _ => None,
-        }
-    }
-
-    /// The names that [`SolverKind::named`] knows.
-    pub const NAMES: [&'static str; 1] = ["pgs"];
-
-    /// Most sweeps in a step.
-    pub fn iterations_mut(&mut self) -> &mut u32 {
-        match self {
-            Self::Pgs(pgs) => &mut pgs.iterations,
-        }
-    }
-
-    /// Residual at which an island is done, m/s.
-    pub fn tolerance_mut(&mut self) -> &mut f64 {
-        match self {
-            Self::Pgs(pgs) => &mut pgs.tolerance,
-        }
-    }
-
-    /// Solves with the chosen method.
-    pub fn solve<S: Space>(
-        &mut self,
-        problem: &ContactProblem<S>,
-        impulses: &mut Impulses<S>,
-    ) -> SolveReport {
-        match self {
-            Self::Pgs(pgs) => pgs.solve(problem, impulses),
-        }
-    }
 }

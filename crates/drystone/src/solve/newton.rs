@@ -1,0 +1,492 @@
+//! Newton's method on the whole problem at once, kept inside the cones: for 1e-8 and beyond.
+//!
+//! # Idea
+//!
+//! With the cone variables of [`super::cone`] (hats are left out), Coulomb's law in De Saxcé's
+//! form asks for
+//!
+//! $$ z = A x + q + \lVert z_T\rVert\, n, \qquad x \in K,\ z \in K,\ x \circ z = 0 . $$
+//!
+//! It is solved as an interior-point method solves a cone program: the last equation becomes
+//! $x \circ z = \sigma\,g\,e$ with the mean gap $g = x\cdot z/n$, every iteration makes one
+//! Newton step on both equations, cut short so that x and z stay inside their cones, and σ is
+//! chosen by Mehrotra's prediction. The term $\lVert z_T\rVert$, which makes the law
+//! **non-associated** (friction does not lift), is linearised with the rest and not lagged: a
+//! lag converges slowly where much slides, and not always.
+//!
+//! # Equations
+//!
+//! With Nesterov and Todd's scaling W ($W^2 x = z$), $t = z_T/\lVert z_T\rVert$ and the
+//! dual residual $d = A x + q + \lVert z_T\rVert n - z$, a step solves
+//!
+//! $$ \Delta z = (I + n t^T)(A\,\Delta x + d), \qquad W^2 \Delta x + \Delta z = c , $$
+//!
+//! where c is $-z$ for the prediction and
+//! $W\,\bigl(\lambda \backslash (\sigma g\,e - \lambda\circ\lambda -
+//!  W\Delta x_p \circ W^{-1}\Delta z_p)\bigr)$ for the step. In $y = W\Delta x$ that is
+//!
+//! $$ \bigl(I + W^{-1}(I + n t^T) A\,W^{-1}\bigr)\,y = W^{-1}\bigl(c - (I + n t^T) d\bigr), $$
+//!
+//! not symmetric because of $n t^T$. The symmetric part without it is $W^{-1}(A + W^2)W^{-1}$,
+//! which [`super::linear`] factorises; flexible GMRES ([`super::gmres`]) needs two to five
+//! applications of it. Feasibility ($d$) shrinks to rounding whatever GMRES leaves.
+//!
+//! # When to use it
+//!
+//! Tall stacks, chains, arches, masses over many orders of magnitude, redundant contacts: 5 to 20
+//! iterations nearly whatever the conditioning, each the cost of a sparse factorisation. With
+//! bodies, that is a matrix with six rows a body; without, one with three rows a contact.
+//!
+//! # When it fails
+//!
+//! A guess helps it little: an interior point cannot start on the surface where solutions are.
+//! Where the law has no solution (or many, far apart) the last digits may not come; the best
+//! iterate is given back.
+//!
+//! Sources: V. Acary, P. Armand, H. M. Nguyen, M. Shpakovych, *Second-order cone programming for
+//! frictional contact mechanics using interior point algorithm*, Optim. Methods Softw. (2024);
+//! G. De Saxcé, Z.-Q. Feng, *The bipotential method*, Math. Comput. Modelling 28 (1998).
+
+use super::cone::{Scaling, divide, longest_step, product, unit};
+use super::gmres::{Accuracy, Gmres};
+use super::island::solve_each;
+use super::linear::{Action, LinearError, Shift, ShiftedDelassus};
+use super::{Limits, SolveReport, Solver, Watch};
+use crate::certify::residual::project_on_cone;
+use crate::problem::{ContactProblem, Impulses, tangential};
+use crate::space::{Components, Linear, Space};
+use serde::{Deserialize, Serialize};
+
+/// Options of the interior-point Newton method.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Newton {
+    /// When to stop. An iteration is one factorisation.
+    pub limits: Limits,
+    /// Relative residual to which each step's linear system is solved, without unit.
+    pub linear_accuracy: f64,
+}
+
+impl Default for Newton {
+    /// 100 iterations, linear systems to 1 %.
+    fn default() -> Self {
+        Self {
+            limits: Limits {
+                iterations: 100,
+                ..Limits::default()
+            },
+            linear_accuracy: 1e-2,
+        }
+    }
+}
+
+/// Most applications of the factorisation in one linear system.
+const MOST_DIRECTIONS: usize = 30;
+
+/// Part of the way to the cones' surface that a step goes at most.
+const INSIDE: f64 = 0.99;
+
+/// Iterations without a better answer after which there is none to be expected.
+const PATIENCE: u32 = 8;
+
+impl<S: Space> Solver<S> for Newton {
+    fn solve(&mut self, problem: &ContactProblem<S>, impulses: &mut Impulses<S>) -> SolveReport {
+        solve_each("newton", problem, impulses, |island, guess| {
+            self.solve_island(island, guess)
+        })
+    }
+}
+
+impl Newton {
+    fn solve_island<S: Space>(
+        &self,
+        problem: &ContactProblem<S>,
+        impulses: &mut Impulses<S>,
+    ) -> SolveReport {
+        let mut watch = Watch::new(self.limits, problem, impulses);
+        let mut done = 0;
+        if !watch.is_over(0)
+            && let Ok(mut point) = InteriorPoint::new(problem, self.linear_accuracy)
+        {
+            let mut best = f64::INFINITY;
+            let mut best_at = 0;
+            while point.step().is_ok() {
+                done += 1;
+                point.candidate(impulses);
+                if watch.look(problem, impulses, done) {
+                    break;
+                }
+                if watch.residual() < best {
+                    (best, best_at) = (watch.residual(), done);
+                } else if done - best_at > PATIENCE {
+                    break;
+                }
+            }
+        }
+        watch.finish(impulses, done, "newton")
+    }
+}
+
+/// Why no further step can be made.
+#[derive(Debug)]
+struct Stuck;
+
+impl From<LinearError> for Stuck {
+    fn from(_: LinearError) -> Self {
+        Self
+    }
+}
+
+/// One contact of the method: how its variables are scaled.
+#[derive(Clone, Copy, Debug)]
+struct Cone<S: Space> {
+    /// r = scale · x, component by component: 1/μ for the normal and 1 for tangents; tangents
+    /// of a contact without friction and all of a contact that nothing moves have 0.
+    scale: S::Vector,
+    /// 1/scale, 0 where that is 0.
+    unscale: S::Vector,
+    /// λmax of the contact's block of A, 1/kg.
+    stiffness: f64,
+    /// t: direction of slip, or zero.
+    slip: S::Vector,
+    w: Scaling<S>,
+}
+
+impl<S: Space> Cone<S> {
+    fn new(problem: &ContactProblem<S>, row: usize) -> Self {
+        let stiffness = S::largest_eigenvalue(&problem.diagonal(row));
+        let mu = problem.rows[row].mu;
+        let scale = if stiffness <= 0.0 {
+            S::Vector::default()
+        } else if mu > 0.0 {
+            S::Vector::splat(1.0).with_component(0, 1.0 / mu)
+        } else {
+            unit()
+        };
+        let unscale = (0..S::DIM).fold(scale, |v, k| {
+            let x = scale.component(k);
+            v.with_component(k, if x > 0.0 { 1.0 / x } else { 0.0 })
+        });
+        Self {
+            scale,
+            unscale,
+            stiffness,
+            slip: S::Vector::default(),
+            w: Scaling::new(unit(), unit()),
+        }
+    }
+
+    fn is_movable(&self) -> bool {
+        self.stiffness > 0.0
+    }
+
+    /// (I + n tᵀ) v.
+    #[inline]
+    fn lift(&self, v: S::Vector) -> S::Vector {
+        v.with_component(0, v.component(0) + self.slip.dot(v))
+    }
+
+    /// W² in the units of A, with its inverse. Components without a variable get a shift so
+    /// large that they stay zero.
+    fn shift(&self) -> Shift<S> {
+        let unit = |k: usize| S::Vector::default().with_component(k, 1.0);
+        let locked = if self.is_movable() {
+            1e8 * self.stiffness
+        } else {
+            1.0
+        };
+        let filled = |k: usize, own: S::Vector, size: f64| {
+            if self.scale.component(k) > 0.0 {
+                own
+            } else {
+                unit(k) * size
+            }
+        };
+        Shift {
+            block: S::matrix(|k| {
+                let column = self.w.square(unit(k)) * self.unscale.component(k);
+                filled(k, column.scale(self.unscale), locked)
+            }),
+            inverse: S::matrix(|k| {
+                let column = self.w.inverse_square(unit(k)) * self.scale.component(k);
+                filled(k, column.scale(self.scale), 1.0 / locked)
+            }),
+        }
+    }
+}
+
+/// The method's state.
+#[derive(Debug)]
+struct InteriorPoint<'a, S: Space> {
+    problem: &'a ContactProblem<S>,
+    cones: Vec<Cone<S>>,
+    /// Impulses in cone variables, inside their cones.
+    x: Vec<S::Vector>,
+    /// Velocities in cone variables, inside their cones.
+    z: Vec<S::Vector>,
+    /// Offset velocity ũ that the impulses lead to, m/s.
+    u: Vec<S::Vector>,
+    /// d: dual residual.
+    d: Vec<S::Vector>,
+    free: Vec<S::Vector>,
+    system: System<S>,
+    accuracy: Accuracy,
+}
+
+/// A step's linear system and the room to solve it.
+#[derive(Debug)]
+struct System<S: Space> {
+    factor: ShiftedDelassus<S>,
+    action: Action<S>,
+    gmres: Gmres<S>,
+    shifts: Vec<Shift<S>>,
+    rhs: Vec<S::Vector>,
+    work: [Vec<S::Vector>; 2],
+}
+
+/// A step of both variables.
+#[derive(Clone, Debug)]
+struct Direction<S: Space> {
+    x: Vec<S::Vector>,
+    z: Vec<S::Vector>,
+}
+
+impl<'a, S: Space> InteriorPoint<'a, S> {
+    fn new(problem: &'a ContactProblem<S>, accuracy: f64) -> Result<Self, LinearError> {
+        let contacts = problem.rows.len();
+        let zeros = || vec![S::Vector::default(); contacts];
+        let cones: Vec<Cone<S>> = (0..contacts).map(|k| Cone::new(problem, k)).collect();
+        let unpressed = problem.free_velocities();
+        let free: Vec<S::Vector> = (0..contacts)
+            .map(|row| problem.offset_velocity(row, &unpressed))
+            .collect();
+        let mut point = Self {
+            problem,
+            x: zeros(),
+            z: zeros(),
+            u: zeros(),
+            d: zeros(),
+            system: System {
+                factor: ShiftedDelassus::new(problem)?,
+                action: Action::new(problem),
+                gmres: Gmres::default(),
+                shifts: Vec::new(),
+                rhs: zeros(),
+                work: [zeros(), zeros()],
+            },
+            cones,
+            free,
+            accuracy: Accuracy {
+                relative: accuracy,
+                most: MOST_DIRECTIONS,
+            },
+        };
+        point.start();
+        Ok(point)
+    }
+
+    /// Starts on the cones' axes, with impulses that would change velocities by as much as they
+    /// are.
+    fn start(&mut self) {
+        let total: f64 = self.free.iter().map(|u| u.length()).sum();
+        let speed = (total / self.free.len() as f64).max(f64::MIN_POSITIVE.sqrt());
+        for (k, cone) in self.cones.iter().enumerate() {
+            let stiffness = if cone.is_movable() { cone.stiffness } else { 1.0 };
+            self.x[k] = unit::<S::Vector>() * (speed / stiffness);
+            self.z[k] = unit::<S::Vector>() * speed;
+        }
+        self.refresh();
+    }
+
+    /// Recomputes velocities and the dual residual.
+    fn refresh(&mut self) {
+        let r = &mut self.system.work[0];
+        for ((r, x), cone) in r.iter_mut().zip(&self.x).zip(&self.cones) {
+            *r = x.scale(cone.scale);
+        }
+        self.system.action.apply(self.problem, r, &mut self.u);
+        for (k, cone) in self.cones.iter_mut().enumerate() {
+            self.u[k] += self.free[k];
+            let slip = tangential(self.z[k]);
+            let speed = slip.length();
+            cone.slip = if speed > f64::MIN_POSITIVE {
+                slip * (1.0 / speed)
+            } else {
+                S::Vector::default()
+            };
+            let lifted = self.u[k].scale(cone.scale) + unit::<S::Vector>() * speed;
+            self.d[k] = if cone.is_movable() {
+                lifted - self.z[k]
+            } else {
+                S::Vector::default()
+            };
+        }
+    }
+
+    /// The impulses to be judged: those of x, after one projected step of the natural map, which
+    /// takes off what keeps x inside its cone.
+    fn candidate(&self, impulses: &mut Impulses<S>) {
+        for (k, cone) in self.cones.iter().enumerate() {
+            impulses.local[k] = if cone.is_movable() {
+                let mu = self.problem.rows[k].mu;
+                let u = self.u[k];
+                let lift = mu * tangential(u).length();
+                let u = u.with_component(0, u.component(0) + lift);
+                let r = self.x[k].scale(cone.scale);
+                project_on_cone(r - u * (1.0 / cone.stiffness), mu)
+            } else {
+                S::Vector::default()
+            };
+        }
+    }
+
+    /// One iteration: scaling, factorisation, prediction, corrected step.
+    fn step(&mut self) -> Result<(), Stuck> {
+        for (k, cone) in self.cones.iter_mut().enumerate() {
+            cone.w = Scaling::new(self.x[k], self.z[k]);
+        }
+        self.system.refactor(self.problem, &self.cones)?;
+        let gap = self.gap(None, 0.0);
+
+        let aim: Vec<S::Vector> = self.z.iter().map(|z| -*z).collect();
+        let predicted = self.direction(&aim);
+        let reach = self.longest(&predicted).min(1.0);
+        let left = self.gap(Some(&predicted), reach) / gap;
+        let sigma = left.clamp(0.0, 1.0).powi(3);
+
+        let aim = self.corrected_aim(&predicted, sigma * gap);
+        let direction = self.direction(&aim);
+        let length = (INSIDE * self.longest(&direction)).min(1.0);
+        let is_usable = length > 1e-12 && gap.is_finite() && gap > 0.0;
+        if !is_usable {
+            return Err(Stuck);
+        }
+        for (x, d) in self.x.iter_mut().zip(&direction.x) {
+            *x += *d * length;
+        }
+        for (z, d) in self.z.iter_mut().zip(&direction.z) {
+            *z += *d * length;
+        }
+        self.refresh();
+        Ok(())
+    }
+
+    /// Mean of x·z after a step.
+    fn gap(&self, direction: Option<&Direction<S>>, length: f64) -> f64 {
+        let pairs = self.x.iter().zip(&self.z);
+        let sum: f64 = match direction {
+            None => pairs.map(|(x, z)| x.dot(*z)).sum(),
+            Some(d) => pairs
+                .zip(d.x.iter().zip(&d.z))
+                .map(|((x, z), (dx, dz))| (*x + *dx * length).dot(*z + *dz * length))
+                .sum(),
+        };
+        sum / self.x.len() as f64
+    }
+
+    /// The longest step that keeps every x and z in its cone.
+    fn longest(&self, direction: &Direction<S>) -> f64 {
+        let of = |from: &[S::Vector], by: &[S::Vector]| {
+            from.iter()
+                .zip(by)
+                .fold(f64::INFINITY, |least, (v, d)| least.min(longest_step(*v, *d)))
+        };
+        of(&self.x, &direction.x).min(of(&self.z, &direction.z))
+    }
+
+    /// c of the step that aims at x ∘ z = `gap` e, with what the prediction leaves out.
+    fn corrected_aim(&self, predicted: &Direction<S>, gap: f64) -> Vec<S::Vector> {
+        let aim = |(k, cone): (usize, &Cone<S>)| {
+            let lambda = cone.w.apply(self.x[k]);
+            let (dx, dz) = (predicted.x[k], predicted.z[k]);
+            let second = product(cone.w.apply(dx), cone.w.apply_inverse(dz));
+            let target = unit::<S::Vector>() * gap - product(lambda, lambda) - second;
+            cone.w.apply(divide(lambda, target))
+        };
+        self.cones.iter().enumerate().map(aim).collect()
+    }
+
+    /// The Newton step for W²Δx + Δz = `aim` and for no dual residual.
+    fn direction(&mut self, aim: &[S::Vector]) -> Direction<S> {
+        let contacts = self.cones.len();
+        let mut x = vec![S::Vector::default(); contacts];
+        let mut z = x.clone();
+        self.system
+            .solve(self.problem, &self.cones, (aim, &self.d), self.accuracy, &mut x);
+        self.system.press(self.problem, &self.cones, &x, &mut z);
+        for ((z, d), cone) in z.iter_mut().zip(&self.d).zip(&self.cones) {
+            *z = cone.lift(*z + *d);
+        }
+        Direction { x, z }
+    }
+}
+
+impl<S: Space> System<S> {
+    fn refactor(
+        &mut self,
+        problem: &ContactProblem<S>,
+        cones: &[Cone<S>],
+    ) -> Result<(), LinearError> {
+        self.shifts.clear();
+        self.shifts.extend(cones.iter().map(Cone::shift));
+        self.factor.refactor(problem, &self.shifts)
+    }
+
+    /// out = A x in cone variables.
+    fn press(
+        &mut self,
+        problem: &ContactProblem<S>,
+        cones: &[Cone<S>],
+        x: &[S::Vector],
+        out: &mut [S::Vector],
+    ) {
+        let r = &mut self.work[0];
+        for ((r, x), cone) in r.iter_mut().zip(x).zip(cones) {
+            *r = x.scale(cone.scale);
+        }
+        self.action.apply(problem, r, out);
+        for (out, cone) in out.iter_mut().zip(cones) {
+            *out = out.scale(cone.scale);
+        }
+    }
+
+    /// Δx for the aim c and the dual residual d (`given` is (c, d)).
+    fn solve(
+        &mut self,
+        problem: &ContactProblem<S>,
+        cones: &[Cone<S>],
+        given: (&[S::Vector], &[S::Vector]),
+        accuracy: Accuracy,
+        x: &mut [S::Vector],
+    ) {
+        for (k, cone) in cones.iter().enumerate() {
+            self.rhs[k] = cone.w.apply_inverse(given.0[k] - cone.lift(given.1[k]));
+        }
+        let [near, far] = &mut self.work;
+        let (factor, action) = (&mut self.factor, &mut self.action);
+        let precondition = |v: &[S::Vector], out: &mut [S::Vector]| {
+            for (k, cone) in cones.iter().enumerate() {
+                near[k] = cone.w.apply(v[k]).scale(cone.unscale);
+            }
+            factor.solve(near, out);
+            for (out, cone) in out.iter_mut().zip(cones) {
+                *out = cone.w.apply(out.scale(cone.unscale));
+            }
+        };
+        let operate = |v: &[S::Vector], out: &mut [S::Vector]| {
+            for (k, cone) in cones.iter().enumerate() {
+                far[k] = cone.w.apply_inverse(v[k]).scale(cone.scale);
+            }
+            action.apply(problem, far, out);
+            for (k, cone) in cones.iter().enumerate() {
+                let pressed = cone.lift(out[k].scale(cone.scale));
+                out[k] = v[k] + cone.w.apply_inverse(pressed);
+            }
+        };
+        self.gmres
+            .solve(accuracy, &self.rhs, x, precondition, operate);
+        for (x, cone) in x.iter_mut().zip(cones) {
+            *x = cone.w.apply_inverse(*x);
+        }
+    }
+}
