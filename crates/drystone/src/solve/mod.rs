@@ -4,6 +4,8 @@
 //! [`Impulses`] and says what it did. [`SolverKind`] chooses; the one `match` is in
 //! [`SolverKind::solve`].
 
+pub mod enumerate;
+pub mod lemke;
 pub mod limits;
 pub mod pgs;
 pub mod settle;
@@ -13,6 +15,8 @@ use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
+pub use enumerate::Enumerate;
+pub use lemke::Lemke;
 pub use limits::{Limits, TracePoint, Watch};
 pub use pgs::Pgs;
 
