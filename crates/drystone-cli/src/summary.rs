@@ -82,7 +82,7 @@ fn contacts(outcome: &Outcome) -> String {
 }
 
 fn solver(outcome: &Outcome) -> String {
-    let mut solver = outcome.solver;
+    let solver = outcome.solver;
     let (iterations, tolerance) = solver.iterations_and_tolerance();
     let (steps, missed) = (outcome.tally.steps, outcome.tally.unconverged);
     let tolerance = format!("{} m/s", plain(tolerance));

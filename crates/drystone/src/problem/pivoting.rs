@@ -16,7 +16,9 @@
 //! arithmetic; in floating point the cap on pivots ends the rest.
 //!
 //! **Accuracy.** Rows and columns are scaled to a unit diagonal. The tableau gathers rounding as
-//! it is pivoted, so only the final basis is taken from it: $M_{ZZ} z_Z = -q_Z$ is solved afresh.
+//! it is pivoted, so only the final basis is taken from it: $M_{ZZ} z_Z = -q_Z$ is solved afresh,
+//! and the answer is checked. Where rounding led to a ray or to a wrong answer, the walk starts
+//! again with another vector in the place of e, a few times.
 //!
 //! **Cost.** About n to 3n pivots of 2n² operations each: an oracle, not a solver for piles.
 //!
@@ -32,6 +34,9 @@ pub enum PivotError {
     /// An edge ran to infinity.
     #[error("a ray: the method finds no solution of this problem")]
     Ray,
+    /// Rounding got the better of the table.
+    #[error("pivoting lost its accuracy: the answer it ended with is none")]
+    Rounding,
     /// Too many pivots.
     #[error("no solution within the given number of pivots")]
     Pivots,
@@ -49,6 +54,12 @@ pub struct Pivoted {
     pub pivots: u32,
 }
 
+/// Ways of lifting w that are tried one after another: a ray of one is none of the next.
+const ATTEMPTS: u32 = 6;
+
+/// Error of w in an answer, relative to the terms it is the sum of.
+const ACCURATE: f64 = 1e-8;
+
 /// Entries of a scaled tableau below this are taken for zero; those of contact problems are of
 /// the order of one.
 const ZERO: f64 = 1e-11;
@@ -59,26 +70,73 @@ pub fn lemke(m: &[f64], q: &[f64], most_pivots: u32) -> Result<Pivoted, PivotErr
     if m.len() != n * n || !m.iter().chain(q).all(|x| x.is_finite()) {
         return Err(PivotError::NotFinite);
     }
-    let scale: Vec<f64> = (0..n)
-        .map(|i| m[i * n + i])
-        .map(|own| if own > 0.0 { 1.0 / own.sqrt() } else { 1.0 })
-        .collect();
-    let size = (0..n).fold(0.0, |most: f64, i| most.max((q[i] * scale[i]).abs()));
     if q.iter().all(|q| *q >= 0.0) {
         return Ok(Pivoted {
             z: vec![0.0; n],
             pivots: 0,
         });
     }
-    let scaled: Vec<f64> = (0..n * n)
+    let scale = scales(m, n);
+    let size = (0..n).fold(0.0, |most: f64, i| most.max((q[i] * scale[i]).abs()));
+    let m: Vec<f64> = (0..n * n)
         .map(|k| m[k] * scale[k / n] * scale[k % n])
         .collect();
     let q: Vec<f64> = (0..n).map(|i| q[i] * scale[i] / size).collect();
-    let mut tableau = Tableau::new(&scaled, &q);
-    let pivots = tableau.run(most_pivots)?;
-    let y = tableau.solution(&scaled, &q);
-    let z = y.iter().zip(&scale).map(|(y, s)| y * s * size).collect();
-    Ok(Pivoted { z, pivots })
+    let mut pivots = 0;
+    let mut outcome = Err(PivotError::Ray);
+    for attempt in 0..ATTEMPTS {
+        let mut tableau = Tableau::new(&m, &q, attempt);
+        // Walks that end take two or three pivots for each row; longer ones go round in circles.
+        let patience = 6 * n as u32 + 50;
+        outcome = tableau.run(
+            patience.min(most_pivots.saturating_sub(pivots)),
+            &mut pivots,
+        );
+        if outcome.is_ok() {
+            let y = tableau.solution(&m, &q);
+            if is_accurate(&m, &q, &y) {
+                let z = y.iter().zip(&scale).map(|(y, s)| y * s * size).collect();
+                return Ok(Pivoted { z, pivots });
+            }
+            outcome = Err(PivotError::Rounding);
+        }
+    }
+    outcome.and(Err(PivotError::Rounding))
+}
+
+/// Factors of rows and columns that make the diagonal 1, and the largest entry of a column
+/// without diagonal.
+fn scales(m: &[f64], n: usize) -> Vec<f64> {
+    let own = |i: usize| m[i * n + i];
+    let mut scale: Vec<f64> = (0..n)
+        .map(|i| {
+            if own(i) > 0.0 {
+                1.0 / own(i).sqrt()
+            } else {
+                1.0
+            }
+        })
+        .collect();
+    for i in (0..n).filter(|&i| own(i) <= 0.0) {
+        let largest = (0..n)
+            .filter(|&j| own(j) > 0.0)
+            .fold(0.0, |most: f64, j| most.max(m[j * n + i].abs() * scale[j]));
+        scale[i] = if largest > 0.0 { 1.0 / largest } else { 1.0 };
+    }
+    scale
+}
+
+/// Whether 0 ≤ y ⊥ M y + q ≥ 0 holds to a part of what M y adds up to (y ≥ 0 does by making).
+fn is_accurate(m: &[f64], q: &[f64], y: &[f64]) -> bool {
+    m.chunks_exact(q.len())
+        .zip(q)
+        .zip(y)
+        .all(|((row, q), y_i)| {
+            let terms = row.iter().zip(y).map(|(m, y)| m * y);
+            let sum = 1.0 + terms.clone().map(f64::abs).sum::<f64>();
+            let w = q + terms.sum::<f64>();
+            w >= -ACCURATE * sum && (w.abs() <= ACCURATE * sum || *y_i <= ACCURATE * (1.0 + sum))
+        })
 }
 
 /// w − M z − e z₀ = q in rows; columns: w (n), z (n), z₀, right-hand side.
@@ -91,7 +149,8 @@ struct Tableau {
 }
 
 impl Tableau {
-    fn new(m: &[f64], q: &[f64]) -> Self {
+    /// Attempt 0 lifts all rows alike; the others by parts from 1 to 2 that follow no pattern.
+    fn new(m: &[f64], q: &[f64], attempt: u32) -> Self {
         let n = q.len();
         let width = 2 * n + 2;
         let mut cells = vec![0.0; n * width];
@@ -101,7 +160,8 @@ impl Tableau {
             for j in 0..n {
                 row[n + j] = -m[i * n + j];
             }
-            row[2 * n] = -1.0;
+            let part = (f64::from(attempt) * (i + 1) as f64 * 0.618_033_988_75).fract();
+            row[2 * n] = -1.0 - part;
             row[2 * n + 1] = q[i];
         }
         Self {
@@ -116,25 +176,20 @@ impl Tableau {
         self.cells[row * self.width + column]
     }
 
-    /// Pivots until z₀ leaves; says after how many pivots it did.
-    fn run(&mut self, most: u32) -> Result<u32, PivotError> {
+    /// Pivots until z₀ leaves, and counts.
+    fn run(&mut self, most: u32, pivots: &mut u32) -> Result<(), PivotError> {
         let artificial = 2 * self.n;
-        // The lowest w leaves first, the last of equals: then every row is lexicographically
-        // positive, and stays so.
-        let right = self.width - 1;
-        let lowest = (0..self.n).fold(0, |low, i| {
-            if self.at(i, right) <= self.at(low, right) {
-                i
-            } else {
-                low
-            }
-        });
+        // The w that needs the most lift leaves first, the last of equals: then every row is
+        // lexicographically positive, and stays so.
+        let lift = |i: usize| self.at(i, self.width - 1) / self.at(i, artificial);
+        let lowest = (0..self.n).fold(0, |low, i| if lift(i) >= lift(low) { i } else { low });
         let mut left = self.basis[lowest];
         self.pivot(lowest, artificial);
-        for pivots in 1..=most {
+        for _ in 0..most {
             if left == artificial {
-                return Ok(pivots);
+                return Ok(());
             }
+            *pivots += 1;
             let entering = if left < self.n {
                 left + self.n
             } else {

@@ -132,7 +132,10 @@ impl<S: Space> Scaling<S> {
 /// √det, kept above 0 for points that rounding puts on the surface.
 fn size<V: Components>(x: V) -> f64 {
     let least = 1e-15 * x.component(0).abs();
-    determinant(x).max(least * least).sqrt().max(f64::MIN_POSITIVE)
+    determinant(x)
+        .max(least * least)
+        .sqrt()
+        .max(f64::MIN_POSITIVE)
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! The choice of a solver, with its options: the one `match`.
 
-use super::{Anderson, Auto, BlockGs, Jacobi, Limits, LocalSolve, Newton, Nncg, Pgs};
+use super::{
+    Anderson, Auto, BlockGs, Enumerate, Jacobi, Lemke, Limits, LocalSolve, Newton, Nncg, Pgs,
+};
 use super::{SolveReport, Solver};
 use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
@@ -22,6 +24,10 @@ pub enum SolverKind {
     Anderson(Anderson),
     /// Newton's method inside the cones.
     Newton(Newton),
+    /// Complementary pivoting: exact without friction and for pyramids of friction.
+    Lemke(Lemke),
+    /// Every mode of every contact: an oracle for six contacts at most.
+    Enumerate(Enumerate),
     /// Sweeps while they pay, then stronger methods.
     Auto(Auto),
 }
@@ -34,8 +40,16 @@ impl Default for SolverKind {
 
 impl SolverKind {
     /// The names that [`SolverKind::named`] knows.
-    pub const NAMES: [&'static str; 7] = [
-        "pgs", "block-gs", "jacobi", "nncg", "anderson", "newton", "auto",
+    pub const NAMES: [&'static str; 9] = [
+        "pgs",
+        "block-gs",
+        "jacobi",
+        "nncg",
+        "anderson",
+        "newton",
+        "lemke",
+        "enumerate",
+        "auto",
     ];
 
     /// Its name in scenes, reports and on the command line.
@@ -48,6 +62,8 @@ impl SolverKind {
             Self::Nncg(_) => "nncg",
             Self::Anderson(_) => "anderson",
             Self::Newton(_) => "newton",
+            Self::Lemke(_) => "lemke",
+            Self::Enumerate(_) => "enumerate",
             Self::Auto(_) => "auto",
         }
     }
@@ -62,6 +78,8 @@ impl SolverKind {
             "nncg" => Some(Self::Nncg(Nncg::default())),
             "anderson" => Some(Self::Anderson(Anderson::default())),
             "newton" => Some(Self::Newton(Newton::default())),
+            "lemke" => Some(Self::Lemke(Lemke::default())),
+            "enumerate" => Some(Self::Enumerate(Enumerate::default())),
             "auto" => Some(Self::Auto(Auto::default())),
             _ => None,
         }
@@ -76,6 +94,8 @@ impl SolverKind {
             Self::Nncg(solver) => Some(&mut solver.limits),
             Self::Anderson(solver) => Some(&mut solver.limits),
             Self::Newton(solver) => Some(&mut solver.limits),
+            Self::Lemke(solver) => Some(&mut solver.limits),
+            Self::Enumerate(solver) => Some(&mut solver.limits),
             Self::Auto(solver) => Some(&mut solver.limits),
         }
     }
@@ -144,6 +164,8 @@ impl SolverKind {
             Self::Nncg(solver) => solver.solve(problem, impulses),
             Self::Anderson(solver) => solver.solve(problem, impulses),
             Self::Newton(solver) => solver.solve(problem, impulses),
+            Self::Lemke(solver) => solver.solve(problem, impulses),
+            Self::Enumerate(solver) => solver.solve(problem, impulses),
             Self::Auto(solver) => solver.solve(problem, impulses),
         }
     }

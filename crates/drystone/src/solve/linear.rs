@@ -57,8 +57,7 @@ impl<S: Space> Shift<S> {
     /// The same shift along every axis, 1/kg; more than 0.
     #[must_use]
     pub fn uniform(shift: f64) -> Self {
-        let diagonal =
-            |value: f64| S::matrix(|k| S::Vector::default().with_component(k, value));
+        let diagonal = |value: f64| S::matrix(|k| S::Vector::default().with_component(k, value));
         Self {
             block: diagonal(shift),
             inverse: diagonal(1.0 / shift),
@@ -318,7 +317,8 @@ impl<S: Space> BodySpace<S> {
         }
         let mut places = self.places.iter();
         for (contact, shift) in shifts.iter().enumerate() {
-            let range = self.touch_starts[contact] as usize..self.touch_starts[contact + 1] as usize;
+            let range =
+                self.touch_starts[contact] as usize..self.touch_starts[contact + 1] as usize;
             let touches = &self.touches[range];
             for (k, of_column) in touches.iter().enumerate() {
                 let columns =
@@ -420,10 +420,7 @@ impl<S: Space> MassRoot<S> {
 }
 
 /// Numbers the bodies that some contact can move, in their order.
-fn number_nodes<S: Space>(
-    problem: &ContactProblem<S>,
-    roots: &[MassRoot<S>],
-) -> Vec<Option<u32>> {
+fn number_nodes<S: Space>(problem: &ContactProblem<S>, roots: &[MassRoot<S>]) -> Vec<Option<u32>> {
     let mut touched = vec![false; roots.len()];
     for row in &problem.rows {
         for side in [&row.a, &row.b] {

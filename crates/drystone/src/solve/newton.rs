@@ -291,7 +291,11 @@ impl<'a, S: Space> InteriorPoint<'a, S> {
         let total: f64 = self.free.iter().map(|u| u.length()).sum();
         let speed = (total / self.free.len() as f64).max(f64::MIN_POSITIVE.sqrt());
         for (k, cone) in self.cones.iter().enumerate() {
-            let stiffness = if cone.is_movable() { cone.stiffness } else { 1.0 };
+            let stiffness = if cone.is_movable() {
+                cone.stiffness
+            } else {
+                1.0
+            };
             self.x[k] = unit::<S::Vector>() * (speed / stiffness);
             self.z[k] = unit::<S::Vector>() * speed;
         }
@@ -387,9 +391,9 @@ impl<'a, S: Space> InteriorPoint<'a, S> {
     /// The longest step that keeps every x and z in its cone.
     fn longest(&self, direction: &Direction<S>) -> f64 {
         let of = |from: &[S::Vector], by: &[S::Vector]| {
-            from.iter()
-                .zip(by)
-                .fold(f64::INFINITY, |least, (v, d)| least.min(longest_step(*v, *d)))
+            from.iter().zip(by).fold(f64::INFINITY, |least, (v, d)| {
+                least.min(longest_step(*v, *d))
+            })
         };
         of(&self.x, &direction.x).min(of(&self.z, &direction.z))
     }
@@ -411,8 +415,13 @@ impl<'a, S: Space> InteriorPoint<'a, S> {
         let contacts = self.cones.len();
         let mut x = vec![S::Vector::default(); contacts];
         let mut z = x.clone();
-        self.system
-            .solve(self.problem, &self.cones, (aim, &self.d), self.accuracy, &mut x);
+        self.system.solve(
+            self.problem,
+            &self.cones,
+            (aim, &self.d),
+            self.accuracy,
+            &mut x,
+        );
         self.system.press(self.problem, &self.cones, &x, &mut z);
         for ((z, d), cone) in z.iter_mut().zip(&self.d).zip(&self.cones) {
             *z = cone.lift(*z + *d);
