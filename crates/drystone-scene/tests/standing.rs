@@ -91,12 +91,13 @@ fn a_tower_stands() {
 
 /// The heap of mass ratios: what Gauss-Seidel can do, as the scene's note says.
 #[test]
-fn heavy_on_light_stands_up_to_a_hundred() {
+fn heavy_on_light_stands_up_to_a_million() {
     let (start, end) = first_and_last("heavy-on-light", 5.0);
-    // The heavy boxes come after the floor and the seven light ones.
-    for k in 8..11 {
+    // The heavy boxes come after the floor and the seven light ones. Each of the two contacts
+    // below may rest within the slop of half a millimetre.
+    for k in 8..15 {
         let sunk = start.positions[k][1] - end.positions[k][1];
-        assert!(sunk.abs() < 1.5e-3, "10^{}: {sunk}", k - 8);
+        assert!(sunk.abs() < 2e-3, "10^{}: {sunk}", k - 8);
     }
 }
 
