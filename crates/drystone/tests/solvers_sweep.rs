@@ -296,8 +296,8 @@ fn check_pile<S: Space>(problem: &ContactProblem<S>) -> Result<(), TestCaseError
     Ok(())
 }
 
-/// The same piles in every run: Coulomb's law has several answers for about one pile in ten
-/// thousand (two solvers below 1e-10 m/s, with velocities that differ), which is no error.
+/// The same piles in every run: Coulomb's law has several answers for a few piles in a hundred
+/// thousand (two solvers at 1e-15 m/s, with velocities that still differ), which is no error.
 fn same_piles() -> ProptestConfig {
     ProptestConfig {
         cases: 100,
