@@ -14,7 +14,8 @@
 //! **Safeguard**: the guess is measured by the judge's formula. If its relative residual is worse
 //! than that of the swept impulses by more than [`Anderson::slack`] times (an unswept guess is
 //! rough: some slack is needed), it is dropped, the sweep's result is kept and the memory is
-//! cleared. The best iterate of all counts in the end.
+//! cleared. After 200 steps without progress the solver goes back to the best impulses and makes
+//! plain sweeps for a while. The best iterate of all counts in the end.
 //!
 //! **When to use it**: stacks, towers, piles that plain sweeps take thousands of iterations for;
 //! it needs vectors only, no matrix. **When it fails**: where contacts keep changing between
@@ -30,7 +31,7 @@
 //! Sources: D. G. Anderson, *Iterative procedures for nonlinear integral equations* (1965);
 //! H. F. Walker, P. Ni, *Anderson acceleration for fixed-point iterations* (2011).
 
-use super::relax::{LocalSolve, Looks, Relaxer, clean};
+use super::relax::{Advice, LocalSolve, Looks, Patience, Relaxer, clean};
 use super::{Limits, SolveReport, Solver, Watch, island};
 use crate::problem::{ContactProblem, Impulses};
 use crate::space::{Linear, Space};
@@ -87,6 +88,7 @@ impl Anderson {
             .collect();
         let mut memory = Memory::<S>::new(self.memory.clamp(1, MOST_MEMORY), weights);
         let mut before = impulses.local.clone();
+        let mut patience = Patience::new(before.len());
         let mut swept = impulses.local.clone();
         let mut guess = impulses.local.clone();
         let mut done = 0;
@@ -104,8 +106,13 @@ impl Anderson {
             }
             swept.copy_from_slice(&state.impulses.local);
             memory.push(&before, &swept);
-            if !memory.extrapolate(&swept, &mut guess) {
-                continue;
+            match patience.advise(plain, &mut state) {
+                Advice::Accelerate if memory.extrapolate(&swept, &mut guess) => {}
+                Advice::Accelerate | Advice::Sweep => continue,
+                Advice::Return => {
+                    memory.clear();
+                    continue;
+                }
             }
             state.set(&guess);
             // Written so that a guess that is not a number is worse.

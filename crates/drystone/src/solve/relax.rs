@@ -4,8 +4,8 @@
 //! ([`LocalSolve`] says how). **One sweep, there or back, counts as one iteration** in every
 //! solver built on this; a solver that needs both directions makes two iterations at a time.
 //!
-//! Between sweeps the solvers read [`Relaxer::measure`], the judge's formula on the velocities at
-//! hand, which costs about half a sweep. What counts is still the judge: [`Looks`] says when an
+//! Between sweeps the solvers read `Relaxer::measure`, the judge's formula on the velocities at
+//! hand, which costs about half a sweep. What counts is still the judge: `Looks` says when an
 //! iterate deserves one.
 
 use super::limits::Limits;
@@ -238,5 +238,76 @@ impl Looks {
             self.least.relative = self.least.relative.min(measure.relative);
         }
         is_good || is_better
+    }
+}
+
+/// Notices when an accelerated sweep goes in circles, and prescribes plain sweeps for a while.
+///
+/// Neither conjugate directions nor extrapolation is sure to converge where contacts keep
+/// changing between stick and slip: about one random pile in a thousand sends them round for
+/// ever, while the plain sweep settles. So after a while without progress the solver goes back to
+/// the best impulses and makes plain sweeps. These phases grow, so that in the end the sweep's
+/// own convergence decides.
+#[derive(Debug)]
+pub(crate) struct Patience<S: Space> {
+    /// The least relative residual, and the impulses that had it.
+    least: f64,
+    best: Vec<S::Vector>,
+    /// Steps without progress.
+    since: u32,
+    /// Plain steps still to make, and the length of the next plain phase.
+    plain: u32,
+    next_plain: u32,
+}
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Advice {
+    /// Go on with acceleration.
+    Accelerate,
+    /// Make a plain step.
+    Sweep,
+    /// The impulses are the best ones again: forget the past and make a plain step.
+    Return,
+}
+
+/// Steps (two sweeps each) that may pass without progress, and in the first plain phase.
+const PATIENT_STEPS: u32 = 200;
+const FIRST_PLAIN_STEPS: u32 = 50;
+/// Progress is a relative residual this many times the least so far.
+const PROGRESS: f64 = 0.9;
+
+impl<S: Space> Patience<S> {
+    pub(crate) fn new(rows: usize) -> Self {
+        Self {
+            least: f64::INFINITY,
+            best: vec![S::Vector::default(); rows],
+            since: 0,
+            plain: 0,
+            next_plain: FIRST_PLAIN_STEPS,
+        }
+    }
+
+    /// What to do after a step that led to `state` and measured so.
+    pub(crate) fn advise(&mut self, measure: Measure, state: &mut Relaxer<'_, S>) -> Advice {
+        if measure.relative < PROGRESS * self.least {
+            self.least = measure.relative;
+            self.best.copy_from_slice(&state.impulses.local);
+            self.since = 0;
+        } else {
+            self.since += 1;
+        }
+        if self.plain > 0 {
+            self.plain -= 1;
+            self.since = 0;
+            return Advice::Sweep;
+        }
+        if self.since < PATIENT_STEPS {
+            return Advice::Accelerate;
+        }
+        self.plain = self.next_plain;
+        self.next_plain = self.next_plain.saturating_mul(2);
+        state.set_as_is(&self.best);
+        Advice::Return
     }
 }
