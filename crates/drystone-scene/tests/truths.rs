@@ -176,7 +176,8 @@ fn the_cradle_sends_out_as_many_balls_as_came_in() {
         let mut speeds: Vec<f64> = world.frame().velocities.iter().map(|v| v[0]).collect();
         speeds.sort_by(f64::total_cmp);
         for (k, speed) in speeds.into_iter().rev().enumerate() {
-            near(speed, if k < thrown { 1.0 } else { 0.0 }, 1e-9);
+            // The step's solver stops at 1e-5 m/s.
+            near(speed, if k < thrown { 1.0 } else { 0.0 }, 1e-5);
         }
     }
 }
@@ -252,6 +253,7 @@ fn a_dragged_cube_slips_when_the_force_reaches_friction() {
 #[test]
 fn a_painleve_rod_stays_finite_and_makes_no_energy() {
     let mut world = world("painleve-rod");
+    world.set_certify_every(1);
     let total = |world: &AnyWorld| world.energy().kinetic + world.energy().potential;
     let before = total(&world);
     let mut most = before;

@@ -81,7 +81,13 @@ pub fn natural_map<V: Components>(r: V, u: V, mu: f64, rho: f64) -> V {
 /// The error of one contact with impulse `r` and offset velocity `u` (both local).
 #[must_use]
 pub fn contact_error<V: Components>(r: V, u: V, mu: f64, rho: f64) -> ContactError {
-    let error = natural_map(r, u, mu, rho).length();
+    // Not a number is as wrong as can be, and must not get lost in a maximum.
+    let length = natural_map(r, u, mu, rho).length();
+    let error = if length.is_nan() {
+        f64::INFINITY
+    } else {
+        length
+    };
     let (r_n, u_n) = (r.component(0), u.component(0));
     let (r_t, u_t) = (tangential(r), tangential(u));
     ContactError {
@@ -119,6 +125,8 @@ pub fn judge<S: Space>(problem: &ContactProblem<S>, impulses: &Impulses<S>) -> R
     }
     total.relative = if error_sum == 0.0 {
         0.0
+    } else if error_sum.is_infinite() {
+        f64::INFINITY
     } else {
         // Errors of contacts that do not press at all are as wrong as can be.
         error_sum / normal_sum.max(error_sum * 1e-12)
@@ -168,6 +176,15 @@ mod tests {
         assert_eq!(residual(DVec3::ZERO, DVec3::X, 0.0), 0.0);
         assert_eq!(project_on_cone(-DVec3::X, 0.0), DVec3::ZERO);
         assert_eq!(project_on_cone(DVec3::X, 0.0), DVec3::X);
+    }
+
+    #[test]
+    fn impulses_that_are_not_numbers_are_as_wrong_as_can_be() {
+        let nan = DVec3::splat(f64::NAN);
+        assert_eq!(residual(nan, DVec3::ZERO, 0.5), f64::INFINITY);
+        assert_eq!(residual(DVec3::ZERO, nan, 0.5), f64::INFINITY);
+        let largest = ContactError::default().upper(&contact_error(nan, nan, 0.5, RHO));
+        assert_eq!(largest.residual, f64::INFINITY);
     }
 
     #[test]

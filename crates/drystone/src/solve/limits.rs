@@ -111,14 +111,23 @@ impl<S: Space> Watch<S> {
     ) -> bool {
         let began = Instant::now();
         let residual = judge(problem, impulses);
-        // NaN compares false: a solver that diverged never becomes the best.
-        if residual.largest.residual < self.least.largest.residual {
+        if self.is_better(&residual) {
             self.least = residual;
             self.best.local.copy_from_slice(&impulses.local);
         }
         self.looking += began.elapsed();
         self.note(iteration, residual);
         self.is_over(iteration)
+    }
+
+    /// By the measure that decides when to stop. NaN compares false: a solver that diverged
+    /// never becomes the best.
+    fn is_better(&self, residual: &Residual) -> bool {
+        if self.limits.relative > 0.0 {
+            residual.relative < self.least.relative
+        } else {
+            residual.largest.residual < self.least.largest.residual
+        }
     }
 
     /// Whether it is time to stop, without a look.

@@ -69,7 +69,10 @@ impl Pgs {
         } else {
             self.iterations
         };
-        let mut done = 0;
+        // One sweep in any case: a guess within the tolerance may still press where bodies part,
+        // and what is left to stand at every step adds up.
+        sweeper.sweep(island, true);
+        let mut done = 1;
         loop {
             let residual = sweeper.residual(island);
             let converged = residual <= self.tolerance;
