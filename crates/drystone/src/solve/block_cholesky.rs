@@ -261,7 +261,9 @@ fn unknowns_pattern(
                 let end = starts[row_node as usize + 1].min(column + 1);
                 value_rows.extend(starts[row_node as usize]..end);
             }
-            let end = u32::try_from(value_rows.len()).ok().filter(|n| *n < 1 << 31);
+            let end = u32::try_from(value_rows.len())
+                .ok()
+                .filter(|n| *n < 1 << 31);
             let end = end.ok_or_else(|| LinearError::Symbolic("too many entries".to_owned()))?;
             column_starts.push(end);
         }
@@ -273,8 +275,7 @@ fn unknowns_pattern(
 fn order_nodes(block_starts: &[u32], block_rows: &[u32]) -> Result<Vec<u32>, LinearError> {
     let nodes = block_starts.len() - 1;
     let failed = |what: String| LinearError::Symbolic(what);
-    let graph =
-        SymbolicSparseColMatRef::new_checked(nodes, nodes, block_starts, None, block_rows);
+    let graph = SymbolicSparseColMatRef::new_checked(nodes, nodes, block_starts, None, block_rows);
     let mut work = MemBuffer::try_new(amd::order_scratch::<u32>(nodes, block_rows.len()))
         .map_err(|_| failed("not enough memory".to_owned()))?;
     let mut order = vec![0; nodes];

@@ -57,8 +57,7 @@ impl<S: Space> Shift<S> {
     /// The same shift along every axis, 1/kg; more than 0.
     #[must_use]
     pub fn uniform(shift: f64) -> Self {
-        let diagonal =
-            |value: f64| S::matrix(|k| S::Vector::default().with_component(k, value));
+        let diagonal = |value: f64| S::matrix(|k| S::Vector::default().with_component(k, value));
         Self {
             block: diagonal(shift),
             inverse: diagonal(1.0 / shift),
@@ -205,16 +204,28 @@ impl ContactSpace {
     }
 }
 
-/// Calls `visit(row, column, block)` for the blocks of A with row ≤ column.
+/// Calls `visit(row, column, block)` for the blocks of (A + Aᵀ)/2 with row ≤ column.
+///
+/// Problems from elsewhere may be symmetric to single precision only; one triangle of such a
+/// matrix, mirrored, need not be positive semidefinite, while the mean is to rounding.
 fn each_upper_block<S: Space>(
     problem: &ContactProblem<S>,
     mut visit: impl FnMut(usize, usize, &S::Matrix),
 ) {
-    if let Some(delassus) = &problem.delassus {
-        for row in 0..problem.rows.len() {
-            for (column, block) in delassus.row(row).filter(|(column, _)| row <= *column) {
-                visit(row, column, block);
-            }
+    let Some(delassus) = &problem.delassus else {
+        return;
+    };
+    let unit = |k: usize| S::Vector::default().with_component(k, 1.0);
+    for row in 0..problem.rows.len() {
+        for (column, block) in delassus.row(row).filter(|(column, _)| row <= *column) {
+            let range = delassus.starts[column] as usize..delassus.starts[column + 1] as usize;
+            let place = delassus.columns[range.clone()].binary_search(&(row as u32));
+            let mirror = place.map_or(block, |k| &delassus.blocks[range.start + k]);
+            let mean = S::matrix(|k| {
+                // Column k of the mirror's transpose is the mirror's row k.
+                (S::column(block, k) + S::to_local(mirror, unit(k))) * 0.5
+            });
+            visit(row, column, &mean);
         }
     }
 }
@@ -318,7 +329,8 @@ impl<S: Space> BodySpace<S> {
         }
         let mut places = self.places.iter();
         for (contact, shift) in shifts.iter().enumerate() {
-            let range = self.touch_starts[contact] as usize..self.touch_starts[contact + 1] as usize;
+            let range =
+                self.touch_starts[contact] as usize..self.touch_starts[contact + 1] as usize;
             let touches = &self.touches[range];
             for (k, of_column) in touches.iter().enumerate() {
                 let columns =
@@ -420,10 +432,7 @@ impl<S: Space> MassRoot<S> {
 }
 
 /// Numbers the bodies that some contact can move, in their order.
-fn number_nodes<S: Space>(
-    problem: &ContactProblem<S>,
-    roots: &[MassRoot<S>],
-) -> Vec<Option<u32>> {
+fn number_nodes<S: Space>(problem: &ContactProblem<S>, roots: &[MassRoot<S>]) -> Vec<Option<u32>> {
     let mut touched = vec![false; roots.len()];
     for row in &problem.rows {
         for side in [&row.a, &row.b] {
