@@ -4,10 +4,12 @@
 mod common;
 
 use drystone::certify::residual::judge;
+use drystone::glam::DVec3;
 use drystone::problem::local_form::{AnyProblem, parse};
 use drystone::problem::{ContactProblem, Impulses};
+use drystone::solve::linear::{Shift, ShiftedDelassus};
 use drystone::solve::{Limits, Newton, SolveReport, Solver};
-use drystone::{D3, Space};
+use drystone::{Body, D3, Shape3, Space, World3};
 
 /// The shared problems, by name; empty (with a message) where they are not there.
 fn shared_problems() -> Vec<(String, ContactProblem<D3>)> {
@@ -76,5 +78,102 @@ fn newton_solves_the_shared_problems() {
             report.residual
         );
         assert!(report.converged, "{name}: {}", report.relative);
+    }
+}
+
+/// A wall of unit boxes in running bond, `rows` high and as wide at its foot.
+fn wall(rows: u32) -> World3 {
+    let mut world = World3::default();
+    world.settings_mut().certify_every = 0;
+    world
+        .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()).named("floor"))
+        .unwrap();
+    let shape = Shape3::cuboid(DVec3::splat(0.5)).unwrap();
+    for row in 0..rows {
+        for k in 0..rows - row {
+            let x = f64::from(k) + 0.5 * f64::from(row);
+            let at = DVec3::new(x, 0.5 + f64::from(row), 0.0);
+            world.add(Body::rigid(shape.clone()).at(at)).unwrap();
+        }
+    }
+    world
+}
+
+fn cpu_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let spent = text.split_whitespace().next().and_then(|w| w.parse().ok());
+    spent.unwrap_or(0.0) * 1e-9
+}
+
+#[test]
+#[ignore = "a measurement: run it in release with --nocapture"]
+fn walls_are_measured() {
+    for rows in [20, 100] {
+        let mut world = wall(rows);
+        let problem = world.problem();
+        println!(
+            "wall of {rows} rows: {} bodies, {} contacts",
+            problem.responses.len(),
+            problem.rows.len()
+        );
+        let t = cpu_seconds();
+        let mut factor = ShiftedDelassus::new(&problem).unwrap();
+        println!(
+            "  analyse {:.3} s, {} unknowns {factor:?}",
+            cpu_seconds() - t,
+            factor.unknowns()
+        );
+        let shifts = vec![Shift::uniform(1e-3); problem.rows.len()];
+        for _ in 0..2 {
+            let t = cpu_seconds();
+            factor.refactor(&problem, &shifts).unwrap();
+            println!("  factorise {:.3} s", cpu_seconds() - t);
+        }
+        let b = vec![DVec3::ONE; problem.rows.len()];
+        let mut x = b.clone();
+        let t = cpu_seconds();
+        factor.solve(&b, &mut x);
+        println!("  solve {:.4} s", cpu_seconds() - t);
+        let t = cpu_seconds();
+        judge(&problem, &Impulses { local: x });
+        println!("  judge {:.4} s", cpu_seconds() - t);
+        let mut newton = Newton {
+            limits: Limits {
+                relative: 1e-4,
+                ..tight(40)
+            },
+            ..Newton::default()
+        };
+        let t = cpu_seconds();
+        let (report, _) = cold(&mut newton, &problem);
+        println!(
+            "  newton cold {} iterations, {:.2} s",
+            report.iterations,
+            cpu_seconds() - t
+        );
+        newton.limits.relative = 1e-6;
+        let (report, solution) = cold(&mut newton, &problem);
+        println!("  newton to 1e-6 {} iterations", report.iterations);
+        newton.limits.relative = 1e-4;
+        for size in [1e-3, 1e-2, 1e-1] {
+            let mut guess = perturbed(&solution, size);
+            let before = judge(&problem, &guess).relative;
+            let t = cpu_seconds();
+            let report = newton.solve(&problem, &mut guess);
+            println!(
+                "  newton from {before:.1e}: {} iterations, {:.2} s",
+                report.iterations,
+                cpu_seconds() - t
+            );
+        }
+    }
+}
+
+/// Each impulse longer or shorter by up to `size` of itself, in a fixed pattern.
+fn perturbed(impulses: &Impulses<D3>, size: f64) -> Impulses<D3> {
+    let local = impulses.local.iter().enumerate();
+    let wave = |k: usize| f64::from((k as u32).wrapping_mul(2_654_435_761)) / 2_147_483_648.0 - 1.0;
+    Impulses {
+        local: local.map(|(k, r)| *r * (1.0 + size * wave(k))).collect(),
     }
 }

@@ -76,6 +76,30 @@ pub(crate) fn longest_step<V: Components>(x: V, d: V) -> f64 {
     longest
 }
 
+/// ½ (y + √(y² + 4 g e)) in the cone's algebra: the projection of y on the cone as g goes to 0,
+/// and inside the cone for g > 0.
+pub(crate) fn smoothed_projection<V: Components>(y: V, g: f64) -> V {
+    let tangent = tangential(y);
+    let length = tangent.length();
+    // (s + √(s² + 4g))/2, without cancellation.
+    let smooth = |s: f64| {
+        let root = (s * s + 4.0 * g).sqrt();
+        if s >= 0.0 {
+            0.5 * (s + root)
+        } else {
+            2.0 * g / (root - s)
+        }
+    };
+    let upper = smooth(y.component(0) + length);
+    let lower = smooth(y.component(0) - length);
+    let along = if length > 0.0 {
+        tangent * (0.5 * (upper - lower) / length)
+    } else {
+        tangent
+    };
+    along.with_component(0, 0.5 * (upper + lower))
+}
+
 /// The scaling W of a pair of inner points.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scaling<S: Space> {
@@ -156,6 +180,20 @@ mod tests {
         assert!((w.inverse_square(Z) - X).length() < 1e-14);
         assert!((w.apply_inverse(lambda) - X).length() < 1e-14);
         assert!((lambda.dot(lambda) - X.dot(Z)).abs() < 1e-14);
+    }
+
+    #[test]
+    fn the_smoothed_projection_splits_a_point_into_a_centred_pair() {
+        for y in [DVec3::new(0.2, 1.0, -0.4), -X, Z, DVec3::new(0.3, 0.0, 0.0)] {
+            let (g, x) = (1e-3, smoothed_projection(y, 1e-3));
+            let z = smoothed_projection(-y, g);
+            assert!((x - z - y).length() < 1e-14, "{y}");
+            assert!(
+                (product(x, z) - unit::<DVec3>() * g).length() < 1e-15,
+                "{y}"
+            );
+            assert!(determinant(x) > 0.0 && x.x > 0.0);
+        }
     }
 
     #[test]

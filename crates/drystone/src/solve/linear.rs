@@ -204,16 +204,28 @@ impl ContactSpace {
     }
 }
 
-/// Calls `visit(row, column, block)` for the blocks of A with row ≤ column.
+/// Calls `visit(row, column, block)` for the blocks of (A + Aᵀ)/2 with row ≤ column.
+///
+/// Problems from elsewhere may be symmetric to single precision only; one triangle of such a
+/// matrix, mirrored, need not be positive semidefinite, while the mean is to rounding.
 fn each_upper_block<S: Space>(
     problem: &ContactProblem<S>,
     mut visit: impl FnMut(usize, usize, &S::Matrix),
 ) {
-    if let Some(delassus) = &problem.delassus {
-        for row in 0..problem.rows.len() {
-            for (column, block) in delassus.row(row).filter(|(column, _)| row <= *column) {
-                visit(row, column, block);
-            }
+    let Some(delassus) = &problem.delassus else {
+        return;
+    };
+    let unit = |k: usize| S::Vector::default().with_component(k, 1.0);
+    for row in 0..problem.rows.len() {
+        for (column, block) in delassus.row(row).filter(|(column, _)| row <= *column) {
+            let range = delassus.starts[column] as usize..delassus.starts[column + 1] as usize;
+            let place = delassus.columns[range.clone()].binary_search(&(row as u32));
+            let mirror = place.map_or(block, |k| &delassus.blocks[range.start + k]);
+            let mean = S::matrix(|k| {
+                // Column k of the mirror's transpose is the mirror's row k.
+                (S::column(block, k) + S::to_local(mirror, unit(k))) * 0.5
+            });
+            visit(row, column, &mean);
         }
     }
 }

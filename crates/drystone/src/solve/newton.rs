@@ -47,12 +47,12 @@
 //! frictional contact mechanics using interior point algorithm*, Optim. Methods Softw. (2024);
 //! G. De Saxcé, Z.-Q. Feng, *The bipotential method*, Math. Comput. Modelling 28 (1998).
 
-use super::cone::{Scaling, divide, longest_step, product, unit};
+use super::cone::{Scaling, divide, longest_step, product, smoothed_projection, unit};
 use super::gmres::{Accuracy, Gmres};
 use super::island::solve_each;
 use super::linear::{Action, LinearError, Shift, ShiftedDelassus};
 use super::{Limits, SolveReport, Solver, Watch};
-use crate::certify::residual::project_on_cone;
+use crate::certify::residual::natural_map;
 use crate::problem::{ContactProblem, Impulses, tangential};
 use crate::space::{Components, Linear, Space};
 use serde::{Deserialize, Serialize};
@@ -86,8 +86,22 @@ const MOST_DIRECTIONS: usize = 30;
 /// Part of the way to the cones' surface that a step goes at most.
 const INSIDE: f64 = 0.99;
 
+/// Least part of the gap that a step aims at. Steps that aim at none at all lose the middle of
+/// the cones, and with it the digits of the next step.
+const CENTRING: f64 = 1e-3;
+
+/// Relative residual below which a guess is worth starting from.
+const WARM: f64 = 0.1;
+
+/// Softness of the contacts, relative to their own blocks of A, in the estimate that the start
+/// is made from: no impulse is taken to be more than 1/softness times what stops a contact alone.
+const SOFT_START: f64 = 0.1;
+
+/// How many times to start, each time from another point.
+const STARTS: u32 = 3;
+
 /// Iterations without a better answer after which there is none to be expected.
-const PATIENCE: u32 = 8;
+const PATIENCE: u32 = 6;
 
 impl<S: Space> Solver<S> for Newton {
     fn solve(&mut self, problem: &ContactProblem<S>, impulses: &mut Impulses<S>) -> SolveReport {
@@ -108,22 +122,48 @@ impl Newton {
         if !watch.is_over(0)
             && let Ok(mut point) = InteriorPoint::new(problem, self.linear_accuracy)
         {
-            let mut best = f64::INFINITY;
-            let mut best_at = 0;
-            while point.step().is_ok() {
-                done += 1;
-                point.candidate(impulses);
-                if watch.look(problem, impulses, done) {
-                    break;
+            let guess = (watch.relative() < WARM).then(|| impulses.local.clone());
+            for start in 0..STARTS {
+                match &guess {
+                    Some(guess) if start == 0 => point.start_near(guess, watch.relative()),
+                    _ => point.start(if start == 1 { 10.0 } else { 1.0 }),
                 }
-                if watch.residual() < best {
-                    (best, best_at) = (watch.residual(), done);
-                } else if done - best_at > PATIENCE {
+                if self.run(&mut point, &mut watch, impulses, &mut done) {
                     break;
                 }
             }
         }
         watch.finish(impulses, done, "newton")
+    }
+
+    /// Iterates until the watch says so (true) or nothing gets better (false).
+    fn run<S: Space>(
+        &self,
+        point: &mut InteriorPoint<'_, S>,
+        watch: &mut Watch<S>,
+        impulses: &mut Impulses<S>,
+        done: &mut u32,
+    ) -> bool {
+        let mut best = f64::INFINITY;
+        let mut waited = 0;
+        while waited <= PATIENCE {
+            if point.step().is_err() {
+                return false;
+            }
+            *done += 1;
+            waited += 1;
+            for project in [false, true] {
+                point.write(impulses, project);
+                if watch.look(point.problem, impulses, *done) {
+                    return true;
+                }
+            }
+            if watch.residual() < best {
+                best = watch.residual();
+                waited = 0;
+            }
+        }
+        false
     }
 }
 
@@ -178,6 +218,15 @@ impl<S: Space> Cone<S> {
 
     fn is_movable(&self) -> bool {
         self.stiffness > 0.0
+    }
+
+    /// λmax, or 1 where nothing moves: to divide by.
+    fn positive_stiffness(&self) -> f64 {
+        if self.is_movable() {
+            self.stiffness
+        } else {
+            1.0
+        }
     }
 
     /// (I + n tᵀ) v.
@@ -260,7 +309,7 @@ impl<'a, S: Space> InteriorPoint<'a, S> {
         let free: Vec<S::Vector> = (0..contacts)
             .map(|row| problem.offset_velocity(row, &unpressed))
             .collect();
-        let mut point = Self {
+        Ok(Self {
             problem,
             x: zeros(),
             z: zeros(),
@@ -280,24 +329,74 @@ impl<'a, S: Space> InteriorPoint<'a, S> {
                 relative: accuracy,
                 most: MOST_DIRECTIONS,
             },
-        };
-        point.start();
-        Ok(point)
+        })
     }
 
-    /// Starts on the cones' axes, with impulses that would change velocities by as much as they
-    /// are.
-    fn start(&mut self) {
+    /// Starts on the cones' axes, with velocities as they are and with impulses `larger` times
+    /// those that stop all contacts (softly, so that it can be done).
+    ///
+    /// Impulses that are too small at the start cost more iterations than those that are too
+    /// large: the surface of the cones is near and steps are short.
+    fn start(&mut self, larger: f64) {
+        let contacts = self.free.len() as f64;
         let total: f64 = self.free.iter().map(|u| u.length()).sum();
-        let speed = (total / self.free.len() as f64).max(f64::MIN_POSITIVE.sqrt());
+        let speed = (total / contacts).max(f64::MIN_POSITIVE.sqrt());
+        let shift = |cone: &Cone<S>| Shift::uniform(SOFT_START * cone.positive_stiffness());
+        self.system.shifts.clear();
+        self.system.shifts.extend(self.cones.iter().map(shift));
+        let System {
+            factor,
+            shifts,
+            work,
+            ..
+        } = &mut self.system;
+        let mut change = speed;
+        if factor.refactor(self.problem, shifts).is_ok() {
+            factor.solve(&self.free, &mut work[0]);
+            let pairs = work[0].iter().zip(&self.cones);
+            let total: f64 = pairs.map(|(r, cone)| r.length() * cone.stiffness).sum();
+            if total.is_finite() {
+                change = change.max(total / contacts);
+            }
+        }
         for (k, cone) in self.cones.iter().enumerate() {
-            let stiffness = if cone.is_movable() {
-                cone.stiffness
-            } else {
-                1.0
-            };
-            self.x[k] = unit::<S::Vector>() * (speed / stiffness);
+            self.x[k] = unit::<S::Vector>() * (larger * change / cone.positive_stiffness());
             self.z[k] = unit::<S::Vector>() * speed;
+        }
+        self.refresh();
+    }
+
+    /// Starts near given impulses whose relative residual is `error`.
+    ///
+    /// With $\rho = \lambda_{\max}$ of a contact's block and $y = x - z/\rho$, the point
+    /// $x' = \tfrac12\bigl(y + \sqrt{y^2 + 4g/\rho}\bigr)$ (square root in the cone's algebra),
+    /// $z' = \rho(x' - y)$ has $x' \circ z' = g\,e$ exactly, and tends to the projection of y and
+    /// to its complement as g goes to 0. The gap g is of the size that the error explains.
+    fn start_near(&mut self, guess: &[S::Vector], error: f64) {
+        for (k, cone) in self.cones.iter().enumerate() {
+            self.x[k] = guess[k].scale(cone.unscale);
+            self.z[k] = S::Vector::default();
+        }
+        self.refresh();
+        let contacts = self.cones.len() as f64;
+        let pairs = self.x.iter().zip(&self.cones);
+        let size = pairs
+            .map(|(x, cone)| x.length() * cone.stiffness)
+            .sum::<f64>()
+            / contacts;
+        let change = error * size;
+        let gaps = self
+            .cones
+            .iter()
+            .map(|c| change * change / c.positive_stiffness());
+        let gap = (gaps.sum::<f64>() / contacts).max(f64::MIN_POSITIVE);
+        for (k, cone) in self.cones.iter().enumerate() {
+            let rho = cone.positive_stiffness();
+            let u = self.u[k].scale(cone.scale);
+            let z = u.with_component(0, u.component(0) + tangential(u).length());
+            let y = self.x[k] - z * (1.0 / rho);
+            self.x[k] = smoothed_projection(y, gap / rho);
+            self.z[k] = smoothed_projection(-y, gap / rho) * rho;
         }
         self.refresh();
     }
@@ -327,19 +426,15 @@ impl<'a, S: Space> InteriorPoint<'a, S> {
         }
     }
 
-    /// The impulses to be judged: those of x, after one projected step of the natural map, which
-    /// takes off what keeps x inside its cone.
-    fn candidate(&self, impulses: &mut Impulses<S>) {
+    /// The impulses to be judged: those of x, or those after one projected step of the natural
+    /// map from there, which takes off what keeps x inside its cone.
+    fn write(&self, impulses: &mut Impulses<S>, project: bool) {
         for (k, cone) in self.cones.iter().enumerate() {
-            impulses.local[k] = if cone.is_movable() {
-                let mu = self.problem.rows[k].mu;
-                let u = self.u[k];
-                let lift = mu * tangential(u).length();
-                let u = u.with_component(0, u.component(0) + lift);
-                let r = self.x[k].scale(cone.scale);
-                project_on_cone(r - u * (1.0 / cone.stiffness), mu)
+            let r = self.x[k].scale(cone.scale);
+            impulses.local[k] = if project && cone.is_movable() {
+                r - natural_map(r, self.u[k], self.problem.rows[k].mu, 1.0 / cone.stiffness)
             } else {
-                S::Vector::default()
+                r
             };
         }
     }
@@ -356,7 +451,7 @@ impl<'a, S: Space> InteriorPoint<'a, S> {
         let predicted = self.direction(&aim);
         let reach = self.longest(&predicted).min(1.0);
         let left = self.gap(Some(&predicted), reach) / gap;
-        let sigma = left.clamp(0.0, 1.0).powi(3);
+        let sigma = left.clamp(0.0, 1.0).powi(3).max(CENTRING);
 
         let aim = self.corrected_aim(&predicted, sigma * gap);
         let direction = self.direction(&aim);
