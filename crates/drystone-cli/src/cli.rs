@@ -9,7 +9,11 @@ use clap_complete::Shell;
 use drystone::SolverKind;
 use drystone_scene::gallery;
 
-use crate::output::OutFile;
+use crate::case::ProblemFile;
+use crate::output::{Format, OutFile};
+
+/// What stands for every solver.
+pub(crate) const ALL: &str = "all";
 
 const ABOUT: &str = "\
 Contact simulation with a certificate: particles and rigid bodies that collide, stack, slide and \
@@ -21,7 +25,8 @@ Examples:
   drystone list                        # the gallery
   drystone run pyramid --seconds 5     # a scene of the gallery
   drystone run my-scene.toml --out poses.csv --out plots.svg
-  drystone picture arch-25 --out arch.png";
+  drystone picture arch-25 --out arch.png
+  drystone race arch-25 --out race.svg # all solvers on one problem";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -39,6 +44,27 @@ Examples:
   drystone picture arch-25 --out arch.png
   drystone picture dominoes --at 1.5 --size 1920x1080 --contacts --out dominoes.png";
 
+const PROBLEM_EXAMPLES: &str = "\
+Examples:
+  drystone problem arch-25 --at 1 --out arch.json
+  drystone problem pyramid --out pyramid.txt
+
+What is written follows from the extension of FILE:
+  .json    everything: bodies, contacts, islands
+  .txt     the plain local form, without bodies: friction, free velocities and the matrix";
+
+const SOLVE_EXAMPLES: &str = "\
+Examples:
+  drystone solve arch.json
+  drystone solve arch.txt --solver all --tolerance 1e-6 --budget 2
+  drystone solve arch.json --solver newton --report json";
+
+const RACE_EXAMPLES: &str = "\
+Examples:
+  drystone race arch-25 --out race.svg
+  drystone race pyramid --at 2 --budget 5 --out race.png --matrix matrix.png
+  drystone race arch.json --out race.svg";
+
 /// Everything that can be typed.
 #[derive(Debug, Parser)]
 #[command(name = "drystone", version, about = ABOUT, after_help = EXAMPLES, max_term_width = 100)]
@@ -55,6 +81,12 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Run a scene to a time and write a picture of it
     Picture(PictureArgs),
+    /// Run a scene to a time and write the contact problem of its next step
+    Problem(ProblemArgs),
+    /// Solve a contact problem from a file, from nothing, and say how well
+    Solve(SolveArgs),
+    /// Draw how fast each solver comes near the answer of a contact problem
+    Race(RaceArgs),
     /// List the scenes of the gallery
     List,
     /// Read and build a scene without running it, and say what it holds
@@ -113,6 +145,75 @@ pub(crate) struct PictureArgs {
     pub(crate) settings: SettingsArgs,
 }
 
+/// Options of `drystone problem`.
+#[derive(Debug, Args)]
+#[command(after_help = PROBLEM_EXAMPLES)]
+pub(crate) struct ProblemArgs {
+    /// A scene of the gallery, or a file (.toml or .json)
+    pub(crate) scene: String,
+    /// The file to write: .json or .txt
+    #[arg(long, value_name = "FILE", value_parser = ProblemFile::parse)]
+    pub(crate) out: ProblemFile,
+    /// Simulated time of the step in seconds [default: half of the scene's]
+    #[arg(long, value_name = "S", value_parser = not_negative, allow_hyphen_values = true)]
+    pub(crate) at: Option<f64>,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+}
+
+/// Options of `drystone solve`.
+#[derive(Debug, Args)]
+#[command(after_help = SOLVE_EXAMPLES)]
+pub(crate) struct SolveArgs {
+    /// A contact problem: our own format (.json) or the plain local form (.txt)
+    pub(crate) file: PathBuf,
+    /// What solves it; `all` for one after another
+    #[arg(long, value_name = "NAME", value_parser = solvers(), default_value = "auto")]
+    pub(crate) solver: String,
+    #[command(flatten)]
+    pub(crate) stop: StopArgs,
+    /// Print a report for programs instead of the table: one object on standard output
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) report: Option<ReportFormat>,
+}
+
+/// Options of `drystone race`.
+#[derive(Debug, Args)]
+#[command(after_help = RACE_EXAMPLES)]
+pub(crate) struct RaceArgs {
+    /// A scene of the gallery, a scene file, or a contact problem (.json or .txt)
+    #[arg(value_name = "SCENE|FILE")]
+    pub(crate) subject: String,
+    /// The picture to write: .svg or .png
+    #[arg(long, value_name = "FILE", value_parser = chart)]
+    pub(crate) out: OutFile,
+    /// Simulated time of the step in seconds, for scenes [default: half of the scene's]
+    #[arg(long, value_name = "S", value_parser = not_negative, allow_hyphen_values = true)]
+    pub(crate) at: Option<f64>,
+    /// Draw the blocks of the problem's matrix too, darker where larger: a .png file
+    #[arg(long, value_name = "FILE", value_parser = png)]
+    pub(crate) matrix: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) stop: StopArgs,
+}
+
+/// When a solver of a problem by itself stops.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct StopArgs {
+    /// Relative residual that is good enough, without unit
+    #[arg(long, value_name = "T", value_parser = not_negative, allow_hyphen_values = true)]
+    #[arg(default_value = "1e-8")]
+    pub(crate) tolerance: f64,
+    /// Seconds after which a solver gives up
+    #[arg(long, value_name = "S", value_parser = positive, allow_hyphen_values = true)]
+    #[arg(default_value = "10")]
+    pub(crate) budget: f64,
+    /// Iterations after which a solver gives up
+    #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
+    #[arg(default_value = "1000000")]
+    pub(crate) iterations: NonZeroU32,
+}
+
 /// How a scene is stepped, where the command line overrules it.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SettingsArgs {
@@ -169,6 +270,18 @@ fn size(text: &str) -> Result<(u32, u32), String> {
     }
 }
 
+/// The names of solvers, and the word for all of them.
+fn solvers() -> PossibleValuesParser {
+    PossibleValuesParser::new(SolverKind::NAMES.iter().chain([&ALL]))
+}
+
+fn chart(text: &str) -> Result<OutFile, String> {
+    match OutFile::parse(text) {
+        Ok(file) if file.format != Format::Csv => Ok(file),
+        _ => Err("races are drawn as .svg or .png".to_owned()),
+    }
+}
+
 fn png(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let extension = path.extension().and_then(|e| e.to_str());
@@ -191,13 +304,23 @@ mod tests {
 
     #[test]
     fn examples_name_scenes_that_exist() {
-        for line in [EXAMPLES, RUN_EXAMPLES, PICTURE_EXAMPLES]
-            .join("\n")
-            .lines()
-        {
+        let examples = [
+            EXAMPLES,
+            RUN_EXAMPLES,
+            PICTURE_EXAMPLES,
+            PROBLEM_EXAMPLES,
+            RACE_EXAMPLES,
+        ];
+        for line in examples.join("\n").lines() {
             let words: Vec<&str> = line.split_whitespace().collect();
-            if let ["drystone", "run" | "picture", scene, ..] = words[..]
+            if let [
+                "drystone",
+                "run" | "picture" | "problem" | "race",
+                scene,
+                ..,
+            ] = words[..]
                 && !scene.ends_with(".toml")
+                && !scene.ends_with(".json")
                 && scene != "#"
             {
                 assert!(gallery::find(scene).is_some(), "{scene}");
@@ -217,5 +340,6 @@ mod tests {
             assert!(size(bad).is_err(), "{bad}");
         }
         assert!(png("a.PNG").is_ok() && png("a.jpg").is_err());
+        assert!(chart("a.svg").is_ok() && chart("a.csv").is_err());
     }
 }

@@ -3,7 +3,10 @@
 mod check;
 mod list;
 mod picture;
+mod problem;
+mod race;
 mod run;
+mod solve;
 
 use std::io::{self, Write};
 
@@ -17,6 +20,9 @@ pub(crate) fn run(command: Command) -> Result<(), Fault> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Picture(args) => picture::picture(&args),
+        Command::Problem(args) => problem::problem(&args),
+        Command::Solve(args) => solve::solve(&args),
+        Command::Race(args) => race::race(&args),
         Command::List => print(&list::list()?),
         Command::Check { scene } => check::check(&scene),
         Command::Schema => print(&pretty(&drystone_scene::json_schema())?),

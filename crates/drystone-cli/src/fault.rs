@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use drystone::StepError;
+use drystone::problem::file::ProblemFileError;
 use drystone::world::SettingsError;
 use drystone_scene::SceneError;
 use drystone_view::ViewError;
@@ -41,7 +42,7 @@ pub(crate) enum Fault {
     #[error("{0}")]
     Step(StepError),
     /// Two outputs in one file.
-    #[error("`{}` is given twice with --out", .0.display())]
+    #[error("`{}` is given twice as a file to write", .0.display())]
     SameFile(PathBuf),
     /// A file can't be opened for writing.
     #[error("`{}` can't be opened for writing: {error}", path.display())]
@@ -59,9 +60,34 @@ pub(crate) enum Fault {
         /// Why.
         error: io::Error,
     },
+    /// A file can't be opened for reading.
+    #[error("`{}` can't be read: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A file that holds no contact problem.
+    #[error("`{}`: {error}", path.display())]
+    Problem {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        error: ProblemFileError,
+    },
+    /// A contact problem that can't be written.
+    #[error("the contact problem can't be written: {0}")]
+    OwnProblem(ProblemFileError),
+    /// A race without anything to solve.
+    #[error("`{0}` has no contacts: there is nothing to solve")]
+    NoContacts(String),
     /// A picture can't be made.
     #[error("{0}")]
     Picture(ViewError),
+    /// Charts can't be put on one sheet.
+    #[error("the charts can't be put together: {0}")]
+    Sheet(String),
     /// Standard output can't be written.
     #[error("standard output can't be written: {0}")]
     Stdout(io::Error),
@@ -90,6 +116,8 @@ impl Fault {
             Self::Open { .. } => {
                 Some("nothing was run; choose a file in a folder that can be written".into())
             }
+            Self::Read { .. } | Self::Problem { .. } => Some(PROBLEM_HELP.into()),
+            Self::NoContacts(_) => Some("choose another time with --at".into()),
             _ => None,
         }
     }
@@ -106,6 +134,9 @@ impl Fault {
         let _ = writeln!(stderr, "{text}");
     }
 }
+
+const PROBLEM_HELP: &str = "a contact problem is a text file in our own format (.json) or in plain \
+    local form (.txt); `drystone problem` writes both";
 
 fn unknown_scene_help(near: &[String]) -> String {
     let list = "`drystone list` shows the gallery; a scene file ends in .toml or .json";

@@ -4,13 +4,17 @@
 //! cli ─▶ plan ─▶ simulate ─▶ summary or report
 //!                   ├─▶ output (poses, plots)
 //!                   └─▶ progress
+//! cli ─▶ case ─▶ contest ─▶ table or JSON, race picture
 //! ```
 //!
 //! [`cli`] is what can be typed, [`plan`] turns it into something to run, [`command`] has one
-//! small module for each command. Errors are [`fault::Fault`]s and end here.
+//! small module for each command. [`case`] is a contact problem by itself and [`contest`] what
+//! solvers make of it. Errors are [`fault::Fault`]s and end here.
 
+mod case;
 mod cli;
 mod command;
+mod contest;
 mod fault;
 mod output;
 mod plan;

@@ -9,6 +9,7 @@ use drystone_scene::{AnyWorld, Scene, Warning, gallery};
 
 use crate::cli::SettingsArgs;
 use crate::fault::Fault;
+use crate::progress::Progress;
 use crate::simulate::steps;
 
 /// Warnings of a scene that a run shows; `drystone check` shows all.
@@ -46,6 +47,18 @@ impl Plan {
             world,
             warnings,
         })
+    }
+
+    /// Makes all steps.
+    pub(crate) fn make_steps(&mut self) -> Result<(), Fault> {
+        let mut progress = Progress::new(&self.scene.name, self.steps);
+        let run = (0..self.steps).try_for_each(|_| {
+            let step = self.world.step().map_err(Fault::Step)?;
+            progress.show(step.step, self.world.time(), step.contacts);
+            Ok(())
+        });
+        progress.clear();
+        run
     }
 
     /// Says on standard error what looks odd in the scene.

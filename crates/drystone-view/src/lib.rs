@@ -5,11 +5,13 @@
 //! * [`still`] draws one [`Frame`](drystone_frame::Frame) of a
 //!   [`Stage`](drystone_frame::Stage) with a small software renderer: no GPU, no browser.
 //! * [`plot`] draws lines over time, such as the residuals of a certificate.
+//! * [`matrix`] draws which blocks of a matrix there are, and how large they are.
 //!
-//! Both are deterministic: the same input gives the same bytes, whatever the number of threads.
+//! All are deterministic: the same input gives the same bytes, whatever the number of threads.
 
 mod canvas;
 mod error;
+pub mod matrix;
 mod parallel;
 pub mod plot;
 pub mod still;

@@ -135,7 +135,7 @@ fn walls_are_measured() {
         factor.solve(&b, &mut x);
         println!("  solve {:.4} s", cpu_seconds() - t);
         let t = cpu_seconds();
-        judge(&problem, &Impulses { local: x });
+        let _ = judge(&problem, &Impulses { local: x });
         println!("  judge {:.4} s", cpu_seconds() - t);
         let mut newton = Newton {
             limits: Limits {

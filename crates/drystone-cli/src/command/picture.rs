@@ -9,7 +9,6 @@ use crate::cli::PictureArgs;
 use crate::fault::Fault;
 use crate::output::Target;
 use crate::plan::Plan;
-use crate::progress::Progress;
 
 /// Runs a scene to a time and writes a picture of it.
 pub(crate) fn picture(args: &PictureArgs) -> Result<(), Fault> {
@@ -28,7 +27,7 @@ pub(crate) fn picture(args: &PictureArgs) -> Result<(), Fault> {
     check_size(&still)?;
     let mut target = Target::open(&args.out)?;
     plan.show_warnings();
-    run(&mut plan)?;
+    plan.make_steps()?;
     let image = still.render(&plan.world.stage(), &plan.world.frame());
     let bytes = image
         .and_then(|image| image.png())
@@ -40,18 +39,6 @@ pub(crate) fn picture(args: &PictureArgs) -> Result<(), Fault> {
         plan.scene.name,
         plan.world.time(),
     ))
-}
-
-/// Makes all steps.
-fn run(plan: &mut Plan) -> Result<(), Fault> {
-    let mut progress = Progress::new(&plan.scene.name, plan.steps);
-    let run = (0..plan.steps).try_for_each(|_| {
-        let step = plan.world.step().map_err(Fault::Step)?;
-        progress.show(step.step, plan.world.time(), step.contacts);
-        Ok(())
-    });
-    progress.clear();
-    run
 }
 
 /// Refuses a size that can't be drawn before anything is run: an empty sheet costs nothing.

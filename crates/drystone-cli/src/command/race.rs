@@ -1,0 +1,74 @@
+//! `drystone race`: how fast each solver comes near the answer.
+
+mod picture;
+
+use drystone::problem::ContactProblem;
+use drystone::{Linear, SolverKind, Space};
+use drystone_view::matrix::{Block, Pattern};
+
+use super::print;
+use crate::case::{Case, on_problem};
+use crate::cli::RaceArgs;
+use crate::contest;
+use crate::fault::Fault;
+use crate::output::{Format, Target};
+use picture::Picture;
+
+/// Lets all solvers solve a problem and draws how they came along.
+pub(crate) fn race(args: &RaceArgs) -> Result<(), Fault> {
+    let path = &args.out.path;
+    if args.matrix.as_ref() == Some(path) {
+        return Err(Fault::SameFile(path.clone()));
+    }
+    let mut target = Target::open(path)?;
+    let mut matrix = args.matrix.as_deref().map(Target::open).transpose()?;
+    let case = Case::find(&args.subject, args.at)?;
+    if case.contacts() == 0 {
+        return Err(Fault::NoContacts(case.name));
+    }
+    if let Some(matrix) = &mut matrix {
+        let pattern = on_problem!(&case.problem, problem => pattern(problem));
+        matrix.replace(&pattern.image().png().map_err(Fault::Picture)?)?;
+    }
+    print(&contest::heading(&case, &args.stop))?;
+    let limits = contest::limits(&args.stop, true);
+    let mut entries = Vec::new();
+    for solver in SolverKind::NAMES.into_iter().filter_map(SolverKind::named) {
+        let entry = contest::solve(&case.problem, solver, limits);
+        print(&entry.row())?;
+        entries.push(entry);
+    }
+    let picture = Picture::new(&case, &entries);
+    target.replace(&match args.out.format {
+        Format::Png => picture.png()?,
+        _ => picture.svg()?.into_bytes(),
+    })?;
+    let files: Vec<String> = [Some(path), args.matrix.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(|path| path.display().to_string())
+        .collect();
+    print(&format!("\nwrote {}\n", files.join(" and ")))
+}
+
+/// The blocks of A with their Frobenius norms.
+fn pattern<S: Space>(problem: &ContactProblem<S>) -> Pattern {
+    let reduced = problem.reduced();
+    let side = problem.rows.len();
+    let norm = |block: &S::Matrix| {
+        let squares = (0..S::DIM).map(|k| S::column(block, k)).map(|c| c.dot(c));
+        squares.sum::<f64>().sqrt()
+    };
+    let blocks = (0..side).flat_map(|row| {
+        let of_row = reduced.row(row).map(move |(column, block)| Block {
+            row,
+            column,
+            size: norm(block),
+        });
+        of_row.collect::<Vec<_>>()
+    });
+    Pattern {
+        side,
+        blocks: blocks.collect(),
+    }
+}
