@@ -27,7 +27,7 @@ fn shared_problems() -> Vec<(String, ContactProblem<D3>)> {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         match parse(&std::fs::read_to_string(&path).unwrap()).unwrap() {
             AnyProblem::Solid(problem) => (name, problem),
-            AnyProblem::Flat(_) => panic!("{name} is flat"),
+            AnyProblem::Flat(_) => unreachable!("{name} is flat"),
         }
     };
     paths.into_iter().map(read).collect()
@@ -93,12 +93,17 @@ fn contact_velocities(problem: &ContactProblem<D3>, impulses: &Impulses<D3>) -> 
 #[test]
 fn auto_solves_the_shared_problems_and_agrees_with_others() {
     for (name, problem) in shared_problems() {
+        // Two digits more than 1e-8, so that what is compared is the answer, not its error.
+        let exact = Limits {
+            relative: 1e-10,
+            ..tight(20_000)
+        };
         let mut auto = Auto {
-            limits: tight(100_000),
+            limits: exact,
             ..Auto::default()
         };
         let (report, impulses) = cold(&mut auto, &problem);
-        assert!(report.converged, "{name}: {}", report.relative);
+        assert!(report.relative < 1e-8, "{name}: {}", report.relative);
         let u = contact_velocities(&problem, &impulses);
         let scale = problem
             .free_velocities()
@@ -107,22 +112,26 @@ fn auto_solves_the_shared_problems_and_agrees_with_others() {
             .fold(0.0, |most: f64, q| most.max(q.length()));
         let mut agreed = 0;
         let mut anderson = Anderson {
-            limits: tight(20_000),
+            limits: exact,
             ..Anderson::default()
         };
         let mut newton = Newton {
-            limits: tight(100),
+            limits: exact,
             ..Newton::default()
         };
         for (report, other) in [cold(&mut anderson, &problem), cold(&mut newton, &problem)] {
-            if report.converged {
+            if report.relative < 1e-9 {
                 let v = contact_velocities(&problem, &other);
                 let apart = u
                     .iter()
                     .zip(&v)
                     .fold(0.0, |most: f64, (x, y)| most.max((*x - *y).length()));
+                // A light body under a heavy one moves at 1e6 times the rounding of its load:
+                // what the judge still finds wrong, in m/s, bounds what can agree.
+                let unsolved = judge(&problem, &impulses).largest.residual
+                    + judge(&problem, &other).largest.residual;
                 assert!(
-                    apart < 1e-6 * scale,
+                    apart < 1e-6 * scale + 10.0 * unsolved,
                     "{name}: {} is {apart} m/s apart",
                     report.method
                 );
