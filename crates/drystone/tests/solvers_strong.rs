@@ -8,7 +8,7 @@ use drystone::glam::DVec3;
 use drystone::problem::local_form::{AnyProblem, parse};
 use drystone::problem::{ContactProblem, Impulses};
 use drystone::solve::linear::{Shift, ShiftedDelassus};
-use drystone::solve::{Limits, Newton, SolveReport, Solver};
+use drystone::solve::{Admm, Apgd, Limits, Newton, SolveReport, Solver};
 use drystone::{Body, D3, Shape3, Space, World3};
 
 /// The shared problems, by name; empty (with a message) where they are not there.
@@ -65,19 +65,41 @@ fn cold<S: Space>(
 #[test]
 fn newton_solves_the_shared_problems() {
     for (name, problem) in shared_problems() {
-        let mut newton = Newton {
-            limits: tight(100),
-            ..Newton::default()
-        };
-        let (report, impulses) = cold(&mut newton, &problem);
-        let seconds = report.history.last().map_or(0.0, |p| p.seconds);
-        println!(
-            "{name:28} newton {:>8} {:9.2e} {:9.2e} m/s {seconds:.3} s",
-            iterations_to(&report),
-            judge(&problem, &impulses).relative,
-            report.residual
-        );
-        assert!(report.converged, "{name}: {}", report.relative);
+        let mut line = format!("{name:28}");
+        let solvers: [(&str, Box<dyn Solver<D3>>); 3] = [
+            (
+                "newton",
+                Box::new(Newton {
+                    limits: tight(100),
+                    ..Newton::default()
+                }),
+            ),
+            (
+                "admm",
+                Box::new(Admm {
+                    limits: tight(2000),
+                    ..Admm::default()
+                }),
+            ),
+            (
+                "apgd",
+                Box::new(Apgd {
+                    limits: tight(5000),
+                    look_every: 1,
+                }),
+            ),
+        ];
+        for (method, mut solver) in solvers {
+            let mut impulses = Impulses::default();
+            let report = solver.solve(&problem, &mut impulses);
+            let seconds = report.history.last().map_or(0.0, |p| p.seconds);
+            line += &format!(
+                "  {method} {:>9} {:8.1e} {seconds:.3} s",
+                iterations_to(&report),
+                judge(&problem, &impulses).relative,
+            );
+        }
+        println!("{line}");
     }
 }
 
@@ -137,34 +159,45 @@ fn walls_are_measured() {
         let t = cpu_seconds();
         judge(&problem, &Impulses { local: x });
         println!("  judge {:.4} s", cpu_seconds() - t);
-        let mut newton = Newton {
-            limits: Limits {
-                relative: 1e-4,
-                ..tight(40)
-            },
-            ..Newton::default()
+        let limits = |relative: f64| Limits {
+            relative,
+            ..tight(400)
         };
-        let t = cpu_seconds();
-        let (report, _) = cold(&mut newton, &problem);
-        println!(
-            "  newton cold {} iterations, {:.2} s",
-            report.iterations,
-            cpu_seconds() - t
-        );
-        newton.limits.relative = 1e-6;
-        let (report, solution) = cold(&mut newton, &problem);
-        println!("  newton to 1e-6 {} iterations", report.iterations);
-        newton.limits.relative = 1e-4;
-        for size in [1e-3, 1e-2, 1e-1] {
-            let mut guess = perturbed(&solution, size);
+        let newton = |relative: f64| -> Box<dyn Solver<D3>> {
+            Box::new(Newton {
+                limits: limits(relative),
+                ..Newton::default()
+            })
+        };
+        let admm = |relative: f64| -> Box<dyn Solver<D3>> {
+            Box::new(Admm {
+                limits: limits(relative),
+                ..Admm::default()
+            })
+        };
+        let run = |name: &str, mut solver: Box<dyn Solver<D3>>, mut guess: Impulses<D3>| {
+            guess.local.resize(problem.rows.len(), DVec3::ZERO);
             let before = judge(&problem, &guess).relative;
             let t = cpu_seconds();
-            let report = newton.solve(&problem, &mut guess);
+            let report = solver.solve(&problem, &mut guess);
             println!(
-                "  newton from {before:.1e}: {} iterations, {:.2} s",
+                "  {name:7} from {before:8.1e} to {:8.1e}: {} iterations, {:.2} s",
+                report.relative,
                 report.iterations,
                 cpu_seconds() - t
             );
+            guess
+        };
+        run("newton", newton(1e-4), Impulses::default());
+        run("admm", admm(1e-4), Impulses::default());
+        let solution = run("newton", newton(1e-6), Impulses::default());
+        for size in [1e-3, 1e-2, 1e-1] {
+            run("newton", newton(1e-4), perturbed(&solution, size));
+            run("admm", admm(1e-4), perturbed(&solution, size));
+        }
+        // As in a simulation: the step's own warm start, after some steps.
+        for _ in 0..10 {
+            world.step().unwrap();
         }
     }
 }

@@ -4,21 +4,24 @@
 //! [`Impulses`] and says what it did. [`SolverKind`] chooses; the one `match` is in
 //! [`SolverKind::solve`].
 
+pub mod admm;
+pub mod apgd;
 mod block_cholesky;
 mod cone;
 mod gmres;
+mod island;
 pub mod limits;
 pub mod linear;
 pub mod newton;
 pub mod pgs;
 mod sweep;
 
-mod island;
-
 use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
+pub use admm::Admm;
+pub use apgd::Apgd;
 pub use limits::{Limits, TracePoint, Watch};
 pub use newton::Newton;
 pub use pgs::Pgs;
