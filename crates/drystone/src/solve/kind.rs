@@ -1,7 +1,8 @@
 //! The choice of a solver, with its options: the one `match`.
 
 use super::{
-    Anderson, Auto, BlockGs, Enumerate, Jacobi, Lemke, Limits, LocalSolve, Newton, Nncg, Pgs,
+    Admm, Anderson, Apgd, Auto, BlockGs, Enumerate, Jacobi, Lemke, Limits, LocalSolve, Newton,
+    Nncg, Pgs,
 };
 use super::{SolveReport, Solver};
 use crate::problem::{ContactProblem, Impulses};
@@ -22,6 +23,10 @@ pub enum SolverKind {
     Nncg(Nncg),
     /// Anderson acceleration of the sweep.
     Anderson(Anderson),
+    /// Accelerated projected gradient.
+    Apgd(Apgd),
+    /// Alternating directions with one factorisation.
+    Admm(Admm),
     /// Newton's method inside the cones.
     Newton(Newton),
     /// Complementary pivoting: exact without friction and for pyramids of friction.
@@ -40,12 +45,14 @@ impl Default for SolverKind {
 
 impl SolverKind {
     /// The names that [`SolverKind::named`] knows.
-    pub const NAMES: [&'static str; 9] = [
+    pub const NAMES: [&'static str; 11] = [
         "pgs",
         "block-gs",
         "jacobi",
         "nncg",
         "anderson",
+        "apgd",
+        "admm",
         "newton",
         "lemke",
         "enumerate",
@@ -61,6 +68,8 @@ impl SolverKind {
             Self::Jacobi(_) => "jacobi",
             Self::Nncg(_) => "nncg",
             Self::Anderson(_) => "anderson",
+            Self::Apgd(_) => "apgd",
+            Self::Admm(_) => "admm",
             Self::Newton(_) => "newton",
             Self::Lemke(_) => "lemke",
             Self::Enumerate(_) => "enumerate",
@@ -77,6 +86,8 @@ impl SolverKind {
             "jacobi" => Some(Self::Jacobi(Jacobi::default())),
             "nncg" => Some(Self::Nncg(Nncg::default())),
             "anderson" => Some(Self::Anderson(Anderson::default())),
+            "apgd" => Some(Self::Apgd(Apgd::default())),
+            "admm" => Some(Self::Admm(Admm::default())),
             "newton" => Some(Self::Newton(Newton::default())),
             "lemke" => Some(Self::Lemke(Lemke::default())),
             "enumerate" => Some(Self::Enumerate(Enumerate::default())),
@@ -93,6 +104,8 @@ impl SolverKind {
             Self::Jacobi(solver) => Some(&mut solver.limits),
             Self::Nncg(solver) => Some(&mut solver.limits),
             Self::Anderson(solver) => Some(&mut solver.limits),
+            Self::Apgd(solver) => Some(&mut solver.limits),
+            Self::Admm(solver) => Some(&mut solver.limits),
             Self::Newton(solver) => Some(&mut solver.limits),
             Self::Lemke(solver) => Some(&mut solver.limits),
             Self::Enumerate(solver) => Some(&mut solver.limits),
@@ -163,6 +176,8 @@ impl SolverKind {
             Self::Jacobi(solver) => solver.solve(problem, impulses),
             Self::Nncg(solver) => solver.solve(problem, impulses),
             Self::Anderson(solver) => solver.solve(problem, impulses),
+            Self::Apgd(solver) => solver.solve(problem, impulses),
+            Self::Admm(solver) => solver.solve(problem, impulses),
             Self::Newton(solver) => solver.solve(problem, impulses),
             Self::Lemke(solver) => solver.solve(problem, impulses),
             Self::Enumerate(solver) => solver.solve(problem, impulses),

@@ -4,7 +4,9 @@
 //! [`Impulses`] and says what it did. [`SolverKind`] chooses; the one `match` is in
 //! [`SolverKind::solve`].
 
+pub mod admm;
 pub mod anderson;
+pub mod apgd;
 pub mod auto;
 mod block_cholesky;
 pub mod block_gs;
@@ -30,7 +32,9 @@ use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
 use serde::Serialize;
 
+pub use admm::Admm;
 pub use anderson::Anderson;
+pub use apgd::Apgd;
 pub use auto::Auto;
 pub use block_gs::BlockGs;
 pub use enumerate::Enumerate;
