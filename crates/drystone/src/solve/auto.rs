@@ -1,13 +1,13 @@
 //! Cheap sweeps while they pay, then stronger methods: the default for accurate work.
 //!
-//! Each island goes through three stages, each starting from the best so far, until the limits
-//! are met:
+//! Each island goes through stages, each starting from the best so far, until the limits are met:
 //!
 //! 1. **block Gauss-Seidel**, a few dozen sweeps. A warm start of a scene at rest ends here.
+//!    Islands of more than [`LARGE`] contacts make some hundred sweeps of **Anderson** instead:
+//!    there a factorisation costs as much as those.
 //! 2. **Newton**, if the sweeps did not get there: tall stacks, chains, arches and large ratios
 //!    of masses. Its cost is that of a sparse factorisation.
-//! 3. **Anderson**, with the iterations that are left, for what Newton leaves in its last digits
-//!    and for islands too large to factorise in time.
+//! 3. **Anderson**, with the iterations that are left, for what Newton leaves in its last digits.
 //!
 //! The report says which stage gave the answer. Nothing is ever made worse: a stage that ends
 //! with a larger residual than it began with is forgotten.
@@ -43,6 +43,14 @@ impl Default for Auto {
     }
 }
 
+/// Contacts of an island above which sweeps are given more time before Newton.
+pub const LARGE: usize = 5_000;
+
+/// Sweeps of Anderson's method on such an island, and its memory: each remembered sweep costs
+/// as much as the sweep once the cache is full.
+const SWEEPS_IF_LARGE: u32 = 300;
+const MEMORY_IF_LARGE: usize = 10;
+
 impl<S: Space> Solver<S> for Auto {
     fn solve(&mut self, problem: &ContactProblem<S>, impulses: &mut Impulses<S>) -> SolveReport {
         solve_each("auto", problem, impulses, |island, guess| {
@@ -67,6 +75,7 @@ impl Auto {
         sweep.solve(problem, impulses);
         let mut total = SolveReport {
             residual: f64::INFINITY,
+            relative: f64::INFINITY,
             ..SolveReport::default()
         };
         for stage in 0..3 {
@@ -74,36 +83,59 @@ impl Auto {
                 break;
             };
             let mut candidate = impulses.clone();
-            let report = match stage {
-                0 => {
-                    let iterations = limits.iterations.min(self.sweeps);
-                    let limits = Limits {
-                        iterations,
-                        ..limits
-                    };
-                    let mut sweeps = BlockGs {
-                        limits,
-                        ..BlockGs::default()
-                    };
-                    sweeps.solve(problem, &mut candidate)
-                }
-                1 => Newton {
-                    limits,
-                    ..Newton::default()
-                }
-                .solve(problem, &mut candidate),
-                _ => Anderson {
-                    limits,
-                    ..Anderson::default()
-                }
-                .solve(problem, &mut candidate),
-            };
-            if report.residual < total.residual {
+            let report = self.stage(stage, limits, problem, &mut candidate);
+            if self.is_better(&report, &total) {
                 *impulses = candidate;
             }
-            total = joined(total, report);
+            total = self.joined(total, report);
         }
         total
+    }
+
+    fn stage<S: Space>(
+        &self,
+        stage: u32,
+        limits: Limits,
+        problem: &ContactProblem<S>,
+        impulses: &mut Impulses<S>,
+    ) -> SolveReport {
+        let at_most = |iterations: u32| Limits {
+            iterations: limits.iterations.min(iterations),
+            ..limits
+        };
+        let is_large = problem.rows.len() > LARGE;
+        match stage {
+            0 if is_large => Anderson {
+                limits: at_most(SWEEPS_IF_LARGE),
+                memory: MEMORY_IF_LARGE,
+                ..Anderson::default()
+            }
+            .solve(problem, impulses),
+            0 => BlockGs {
+                limits: at_most(self.sweeps),
+                ..BlockGs::default()
+            }
+            .solve(problem, impulses),
+            1 => Newton {
+                limits,
+                ..Newton::default()
+            }
+            .solve(problem, impulses),
+            _ => Anderson {
+                limits,
+                ..Anderson::default()
+            }
+            .solve(problem, impulses),
+        }
+    }
+
+    /// By the measure that decides when to stop.
+    fn is_better(&self, one: &SolveReport, other: &SolveReport) -> bool {
+        if self.limits.relative > 0.0 {
+            one.relative < other.relative
+        } else {
+            one.residual < other.residual
+        }
     }
 
     /// What is left of the limits; `None` where it is done.
@@ -118,35 +150,39 @@ impl Auto {
             ..self.limits
         })
     }
-}
 
-/// Two stages, one after the other, as one.
-fn joined(first: SolveReport, second: SolveReport) -> SolveReport {
-    let (iterations, seconds) = (
-        first.iterations,
-        first.history.last().map_or(0.0, |point| point.seconds),
-    );
-    let shifted = second.history.iter().map(|point| TracePoint {
-        iteration: point.iteration + iterations,
-        seconds: point.seconds + seconds,
-        ..*point
-    });
-    let history = first.history.iter().copied().chain(shifted).collect();
-    let is_better = second.residual < first.residual;
-    SolveReport {
-        iterations: iterations.saturating_add(second.iterations),
-        converged: second.converged,
-        residual: first.residual.min(second.residual),
-        relative: if is_better {
-            second.relative
-        } else {
-            first.relative
-        },
-        method: if is_better {
-            second.method
-        } else {
-            first.method
-        },
-        history,
+    /// Two stages, one after the other, as one.
+    fn joined(&self, first: SolveReport, second: SolveReport) -> SolveReport {
+        let (iterations, seconds) = (
+            first.iterations,
+            first.history.last().map_or(0.0, |point| point.seconds),
+        );
+        let shifted = second.history.iter().map(|point| TracePoint {
+            iteration: point.iteration + iterations,
+            seconds: point.seconds + seconds,
+            ..*point
+        });
+        let history = first.history.iter().copied().chain(shifted).collect();
+        let is_better = self.is_better(&second, &first);
+        SolveReport {
+            iterations: iterations.saturating_add(second.iterations),
+            converged: second.converged,
+            residual: if is_better {
+                second.residual
+            } else {
+                first.residual
+            },
+            relative: if is_better {
+                second.relative
+            } else {
+                first.relative
+            },
+            method: if is_better {
+                second.method
+            } else {
+                first.method
+            },
+            history,
+        }
     }
 }
