@@ -13,13 +13,15 @@ use crate::fault::Fault;
 use crate::units::counted;
 
 /// Solvers in the order of the legend, and so of colours; others follow.
-const ORDER: [&str; 9] = [
+const ORDER: [&str; 11] = [
     "auto",
     "newton",
     "block-gs",
     "pgs",
     "nncg",
     "anderson",
+    "admm",
+    "apgd",
     "jacobi",
     "lemke",
     "enumerate",
