@@ -1,8 +1,9 @@
 //! The world: bodies, and the step that moves them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::body::{Bodies, Body, BodyError, BodyId, Motion};
+use crate::body::{Bodies, Body, BodyError, BodyId, BodyState, Motion};
 use crate::certify::{Certificate, Solved, certify};
 use crate::detect::{Contact, Lookahead, detect};
 use crate::integrate;
@@ -14,6 +15,7 @@ use crate::shape::{Geometry, Pose, Separation};
 use crate::solve::settle::settle;
 use crate::solve::{SolveReport, SolverKind};
 use crate::space::{Components, D2, D3, Linear, Space};
+use crate::substep::{Circumstances, RealTime, Substep};
 use drystone_frame::{Frame, FrameContact, Object, Stage, StateHash};
 use thiserror::Error;
 
@@ -37,6 +39,20 @@ pub struct Settings<S: Space> {
     pub solver: SolverKind,
     /// A certificate every so many steps; 0 for none.
     pub certify_every: u32,
+    /// How a step uses detection and solvers.
+    pub strategy: Strategy,
+    /// Threads that a step may use. No result depends on it.
+    pub threads: u32,
+}
+
+/// How a step uses detection and solvers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Strategy {
+    /// All contacts of a step as one problem, solved by [`Settings::solver`].
+    #[default]
+    Velocity,
+    /// Small steps with hard contacts, in real time: [`crate::substep`].
+    Substep(Substep),
 }
 
 impl<S: Space> Default for Settings<S> {
@@ -49,6 +65,8 @@ impl<S: Space> Default for Settings<S> {
             margin: 5e-3,
             solver: SolverKind::default(),
             certify_every: 1,
+            strategy: Strategy::default(),
+            threads: 1,
         }
     }
 }
@@ -195,6 +213,8 @@ pub struct World<S: Space> {
     solved: Vec<Contact<S>>,
     /// Whether something moved or was added since `contacts` were found.
     stale: bool,
+    /// What the strategy `substep` keeps.
+    real_time: Box<RealTime<S>>,
     step: u64,
     time: f64,
 }
@@ -209,6 +229,7 @@ impl<S: Space> Default for World<S> {
             contacts: Vec::new(),
             solved: Vec::new(),
             stale: true,
+            real_time: Box::default(),
             step: 0,
             time: 0.0,
         }
@@ -228,6 +249,36 @@ impl<S: Space> World<S> {
     /// Makes one step.
     pub fn step(&mut self) -> Result<StepReport, StepError> {
         self.settings.check()?;
+        match self.settings.strategy {
+            Strategy::Velocity => self.step_velocity(),
+            Strategy::Substep(options) => self.step_substep(&options),
+        }
+    }
+
+    fn step_substep(&mut self, options: &Substep) -> Result<StepReport, StepError> {
+        let dt = self.settings.dt;
+        let good = self.bodies.state();
+        integrate::steer(&mut self.bodies, self.time, dt);
+        let around = Circumstances {
+            materials: &self.materials,
+            rules: self.settings.contact,
+            gravity: self.settings.gravity,
+            dt,
+            margin: self.settings.margin,
+            time: self.time,
+            threads: self.settings.threads as usize,
+        };
+        let is_stale = std::mem::take(&mut self.stale);
+        self.real_time
+            .step(&mut self.bodies, options, &around, is_stale);
+        self.accept(good)?;
+        Ok(StepReport {
+            step: self.step,
+            ..StepReport::default()
+        })
+    }
+
+    fn step_velocity(&mut self) -> Result<StepReport, StepError> {
         let dt = self.settings.dt;
         integrate::steer(&mut self.bodies, self.time, dt);
         self.refresh_contacts();
@@ -273,22 +324,20 @@ impl<S: Space> World<S> {
         velocities: &[Motion<S>],
         nudges: Option<&[Motion<S>]>,
     ) -> Result<(), StepError> {
-        let good = (
-            self.bodies.position.clone(),
-            self.bodies.rotation.clone(),
-            self.bodies.motion.clone(),
-        );
+        let good = self.bodies.state();
         let end = (self.step + 1) as f64 * self.settings.dt;
         integrate::advance(&mut self.bodies, velocities, end, self.settings.dt);
         if let Some(nudges) = nudges {
             integrate::displace(&mut self.bodies, nudges, self.settings.dt);
         }
+        self.accept(good)
+    }
+
+    /// Moves the clock, or takes everything back if a body's state is no number.
+    fn accept(&mut self, good: BodyState<S>) -> Result<(), StepError> {
         if let Some(k) = integrate::first_not_finite(&self.bodies) {
-            (
-                self.bodies.position,
-                self.bodies.rotation,
-                self.bodies.motion,
-            ) = good;
+            self.bodies.restore(good);
+            self.stale = true;
             return Err(StepError::NotFinite {
                 body: self.bodies.name(k).to_owned(),
                 step: self.step + 1,
@@ -296,7 +345,7 @@ impl<S: Space> World<S> {
             });
         }
         self.step += 1;
-        self.time = end;
+        self.time = self.step as f64 * self.settings.dt;
         self.bodies.load.fill(Default::default());
         Ok(())
     }
@@ -497,8 +546,13 @@ impl<S: Space> World<S> {
 
     /// Contacts that the last step solved, with their impulses.
     #[must_use]
-    pub fn solved_contacts(&self) -> &[Contact<S>] {
-        &self.solved
+    pub fn solved_contacts(&self) -> Cow<'_, [Contact<S>]> {
+        match &self.settings.strategy {
+            Strategy::Velocity => Cow::Borrowed(&self.solved),
+            Strategy::Substep(options) => {
+                Cow::Owned(self.real_time.contacts(&self.bodies, options))
+            }
+        }
     }
 
     /// Energy of all bodies that move.
@@ -585,7 +639,7 @@ impl<S: Space> World<S> {
             rotations: all.map(|k| S::quaternion(bodies.rotation[k])).collect(),
             velocities: bodies.motion.iter().map(|m| m.linear.to_array3()).collect(),
             spins: bodies.motion.iter().map(|m| m.spin.to_array3()).collect(),
-            contacts: self.solved.iter().map(contact).collect(),
+            contacts: self.solved_contacts().iter().map(contact).collect(),
         }
     }
 }
