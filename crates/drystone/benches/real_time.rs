@@ -2,13 +2,15 @@
 //!
 //! `cargo bench -p drystone --bench real_time [-- FILTER]` prints one line a scene: time of a
 //! step, largest overlap, how far the top has sunk. Settings can be changed by `KEY=VALUE`
-//! arguments: `substeps`, `sweeps`, `relaxing`, `passes`, `rate`, `threads`, `steps`.
+//! arguments: `substeps`, `rounds`, `stiffness`, `loading`, `unloading`,
+//! `rate`, `simd`, `threads`, `steps`.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::time::Instant;
 
 use drystone::glam::DVec3;
+use drystone::substep::simd::Instructions;
 use drystone::{Body, Settings, Shape3, Strategy, Substep, World3};
 
 struct Options {
@@ -35,10 +37,12 @@ fn options() -> Options {
         let number: f64 = value.parse().unwrap();
         match key {
             "substeps" => options.substep.substeps = number as u32,
-            "sweeps" => options.substep.sweeps = number as u32,
-            "relaxing" => options.substep.relaxing = number as u32,
-            "passes" => options.substep.passes = number as u32,
+            "rounds" => options.substep.rounds = number as u32,
+            "stiffness" => options.substep.stiffness = number,
+            "loading" => options.substep.loading = number,
+            "unloading" => options.substep.unloading = number,
             "rate" => options.substep.repair_rate = number,
+            "simd" => options.substep.instructions = Instructions::every()[number as usize],
             "threads" => options.threads = number as u32,
             "steps" => options.steps = number as u32,
             _ => panic!("unknown option {key}"),

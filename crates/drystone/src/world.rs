@@ -549,8 +549,8 @@ impl<S: Space> World<S> {
     pub fn solved_contacts(&self) -> Cow<'_, [Contact<S>]> {
         match &self.settings.strategy {
             Strategy::Velocity => Cow::Borrowed(&self.solved),
-            Strategy::Substep(options) => {
-                Cow::Owned(self.real_time.contacts(&self.bodies, options))
+            Strategy::Substep(_) => {
+                Cow::Owned(self.real_time.contacts(&self.bodies, self.settings.dt))
             }
         }
     }

@@ -1,17 +1,21 @@
 //! The bodies of a world as the kernels see them: single precision, relative to a base pose.
 //!
-//! Place 0 belongs to nobody (empty lanes of groups read it), body k is at k + 1. Positions never
-//! appear here: only how far a body has drifted from its **base pose**, which is kept in double
+//! Place 0 belongs to nobody (empty lanes read it), body k is at k + 1. Positions never appear
+//! here: only how far a body has drifted from its **base pose**, which is kept in double
 //! precision. So a scene works ten thousand kilometres from the origin as it does there.
 
 use std::ops::Range;
 
-use super::patch::SharedBodies;
+use super::patch::Field;
+use super::records::Records;
 use super::shared::Shared;
 use super::simd::{Column, LANES};
 use crate::body::{Bodies, Motion};
 use crate::shape::Pose;
 use crate::space::{Components, Space};
+
+/// A mass or inertia that nothing moves, kg or kg·m²: large, yet its square is a number.
+const IMMOVABLE: f64 = 1e15;
 
 /// Columns of all bodies.
 #[derive(Clone, Debug)]
@@ -19,11 +23,16 @@ pub(crate) struct BodyColumns<S: Space> {
     /// Pose of the centre of mass that drift refers to.
     pub(crate) base: Vec<Pose<S>>,
     /// Displacement and turn since the base pose, m and rad.
-    pub(crate) drift: Vec<Column>,
+    drift: Vec<Column>,
+    /// Velocity, and that of the substep before.
     motion: Vec<Column>,
+    before: Vec<Column>,
+    /// Displacement in a substep, and what it would be without contact.
+    shift: Vec<Column>,
+    aim: Vec<Column>,
+    /// Mass and inertia over h².
+    mass: Vec<Column>,
     inertia: Vec<Column>,
-    /// Motion after the substep's forces, before contact.
-    free: Vec<Column>,
     /// Velocity that forces add in a substep.
     push: Vec<Column>,
     /// Factor by which damping leaves motion in a substep.
@@ -32,15 +41,18 @@ pub(crate) struct BodyColumns<S: Space> {
 
 impl<S: Space> Default for BodyColumns<S> {
     fn default() -> Self {
-        let nobody = vec![Column::default()];
+        let nobody = || vec![Column::default()];
         Self {
             base: Vec::new(),
-            drift: nobody.clone(),
-            motion: nobody.clone(),
-            inertia: nobody.clone(),
-            free: nobody.clone(),
-            push: nobody.clone(),
-            keep: nobody,
+            drift: nobody(),
+            motion: nobody(),
+            before: nobody(),
+            shift: nobody(),
+            aim: nobody(),
+            mass: nobody(),
+            inertia: nobody(),
+            push: nobody(),
+            keep: nobody(),
         }
     }
 }
@@ -53,12 +65,16 @@ impl<S: Space> BodyColumns<S> {
                 position: bodies.position[k],
                 rotation: bodies.rotation[k],
             });
+            self.before.push(Column::default());
+            put(&mut self.before[k + 1], &bodies.motion[k]);
         }
         for columns in [
             &mut self.drift,
             &mut self.motion,
+            &mut self.shift,
+            &mut self.aim,
+            &mut self.mass,
             &mut self.inertia,
-            &mut self.free,
             &mut self.push,
             &mut self.keep,
         ] {
@@ -85,15 +101,24 @@ impl<S: Space> BodyColumns<S> {
         get(&self.drift[k + 1])
     }
 
+    /// The motion of a body.
+    pub(crate) fn motion_of(&self, k: usize) -> Motion<S> {
+        get(&self.motion[k + 1])
+    }
+
     /// Takes over a body's motion and how it resists, and what forces do to it in a substep.
     pub(crate) fn load(&mut self, bodies: &Bodies<S>, k: usize, acceleration: &Motion<S>, h: f64) {
         let place = k + 1;
         put(&mut self.motion[place], &bodies.motion[k]);
-        S::pack_masses(
-            bodies.inertial[k].inv_mass.to_array3().map(|m| m as f32),
-            packed_inertia::<S>(&bodies.world_inv_inertia(k)),
-            [&mut self.motion[place], &mut self.inertia[place]],
-        );
+        let per_square = 1.0 / (h * h);
+        let inertial = &bodies.inertial[k];
+        for axis in 0..S::DIM {
+            let inverse = inertial.inv_mass.component(axis);
+            let mass = if inverse > 0.0 { 1.0 / inverse } else { IMMOVABLE };
+            self.mass[place].0[axis] = (mass * per_square) as f32;
+        }
+        let inertia = held_inertia(bodies, k);
+        self.inertia[place].0[..6].copy_from_slice(&inertia.map(|i| (i * per_square) as f32));
         let push = Motion::<S> {
             linear: acceleration.linear * h,
             spin: acceleration.spin * h,
@@ -104,73 +129,85 @@ impl<S: Space> BodyColumns<S> {
             linear: S::Vector::splat(1.0 / (1.0 + h * linear)),
             spin: S::Spin::splat(1.0 / (1.0 + h * angular)),
         };
-        self.keep[place] = Column([1.0; LANES]);
         put(&mut self.keep[place], &damped);
     }
 
-    /// The motion of a body.
-    pub(crate) fn motion_of(&self, k: usize) -> Motion<S> {
-        get(&self.motion[k + 1])
-    }
-
-    /// The motion of a body after the last substep's forces, before contact.
-    pub(crate) fn free_of(&self, k: usize) -> Motion<S> {
-        get(&self.free[k + 1])
-    }
-
-    pub(crate) fn share(&mut self) -> (SharedBodies<'_>, Forces<'_>) {
+    /// What the kernels work on, and what moves bodies between their calls.
+    pub(crate) fn share<'a>(&'a mut self, records: &'a mut Records) -> (Field<'a>, Flight<'a>) {
         (
-            SharedBodies {
+            Field {
+                records: Shared::new(&mut records.columns),
+                ends: &records.ends,
                 motion: Shared::new(&mut self.motion),
-                inertia: Shared::new(&mut self.inertia),
                 drift: Shared::new(&mut self.drift),
+                shift: Shared::new(&mut self.shift),
+                aim: Shared::new(&mut self.aim),
+                mass: &self.mass,
+                inertia: &self.inertia,
             },
-            Forces {
-                free: Shared::new(&mut self.free),
+            Flight {
+                before: Shared::new(&mut self.before),
                 push: &self.push,
                 keep: &self.keep,
+                linear: S::DIM,
             },
         )
     }
 }
 
-/// What acts on bodies besides contact.
-pub(crate) struct Forces<'a> {
-    free: Shared<'a, Column>,
+/// What moves bodies besides contact.
+pub(crate) struct Flight<'a> {
+    before: Shared<'a, Column>,
     push: &'a [Column],
     keep: &'a [Column],
+    /// Places of linear motion in a column.
+    linear: usize,
 }
 
-impl Forces<'_> {
-    /// Applies a substep's forces. From the second substep on, each body also gets what contact
-    /// did to it in the one before: that is what starting from the old impulses amounts to as long
-    /// as the patches are the same, at the cost of a pass over bodies instead of contacts.
-    pub(crate) fn apply(&self, bodies: &SharedBodies<'_>, range: Range<usize>, is_first: bool) {
+impl Flight<'_> {
+    /// Where bodies would go in a substep, and where to start looking for where they do go.
+    ///
+    /// A body that has been held up keeps being held up, one that has been falling keeps falling:
+    /// the start takes as much of the forces' displacement as they moved the body in the last
+    /// substep, between none and all.
+    pub(crate) fn aim(&self, field: &Field<'_>, range: Range<usize>, h: f32) {
         for k in range {
-            let (motion, free) = (bodies.motion.read(k).0, self.free.read(k).0);
+            let (motion, before) = (field.motion.read(k).0, self.before.read(k).0);
             let (push, keep) = (&self.push[k].0, &self.keep[k].0);
-            let mut next = [0.0; LANES];
-            let mut warm = [0.0; LANES];
-            for j in 0..LANES {
-                next[j] = (motion[j] + push[j]) * keep[j];
-                let carried = if is_first { 0.0 } else { motion[j] - free[j] };
-                warm[j] = next[j] + carried;
+            let (mut along, mut square) = (0.0, 0.0);
+            for j in 0..self.linear {
+                along += (motion[j] - before[j]) * push[j];
+                square += push[j] * push[j];
             }
-            self.free.write(k, Column(next));
-            bodies.motion.write(k, Column(warm));
+            let part = if square > 0.0 {
+                (along / square).clamp(0.0, 1.0)
+            } else {
+                1.0
+            };
+            let (mut aim, mut start) = ([0.0; LANES], [0.0; LANES]);
+            for j in 0..LANES {
+                aim[j] = h * ((motion[j] + push[j]) * keep[j]);
+                start[j] = h * (motion[j] + part * push[j]);
+            }
+            self.before.write(k, Column(motion));
+            field.aim.write(k, Column(aim));
+            field.shift.write(k, Column(start));
         }
     }
-}
 
-/// Moves bodies by their motion over h seconds. The places that hold masses gather nonsense in
-/// the drift, which nobody reads.
-pub(crate) fn advance(bodies: &SharedBodies<'_>, range: Range<usize>, h: f32) {
-    for k in range {
-        let (motion, mut drift) = (bodies.motion.read(k).0, bodies.drift.read(k).0);
-        for j in 0..LANES {
-            drift[j] += h * motion[j];
+    /// Takes the displacements of a substep for good.
+    pub(crate) fn arrive(&self, field: &Field<'_>, range: Range<usize>, h: f32) {
+        let per_second = 1.0 / h;
+        for k in range {
+            let (shift, mut drift) = (field.shift.read(k).0, field.drift.read(k).0);
+            let mut motion = [0.0; LANES];
+            for j in 0..LANES {
+                drift[j] += shift[j];
+                motion[j] = shift[j] * per_second;
+            }
+            field.drift.write(k, Column(drift));
+            field.motion.write(k, Column(motion));
         }
-        bodies.drift.write(k, Column(drift));
     }
 }
 
@@ -188,7 +225,9 @@ fn put<S: Space>(column: &mut Column, motion: &Motion<S>) {
 fn get<S: Space>(column: &Column) -> Motion<S> {
     let mut motion = Motion::<S>::default();
     for axis in 0..S::DIM {
-        motion.linear = motion.linear.with_component(axis, f64::from(column.0[axis]));
+        motion.linear = motion
+            .linear
+            .with_component(axis, f64::from(column.0[axis]));
     }
     for axis in 0..S::SPIN_DIM {
         let spin = f64::from(column.0[S::DIM + axis]);
@@ -197,11 +236,22 @@ fn get<S: Space>(column: &Column) -> Motion<S> {
     motion
 }
 
-/// xx, yy, zz, xy, xz, yz of a symmetric matrix; in the plane the one number.
-fn packed_inertia<S: Space>(inertia: &S::Inertia) -> [f32; 6] {
+/// xx, yy, zz, xy, xz, yz of a body's inertia in world axes, immovable where it can't turn; in the
+/// plane the one number.
+fn held_inertia<S: Space>(bodies: &Bodies<S>, k: usize) -> [f64; 6] {
+    let inertial = &bodies.inertial[k];
+    let is_free = |axis: usize| inertial.free_spins.component(axis) > 0.0;
+    let turns = S::apply_inertia(&inertial.inv_inertia, S::Spin::splat(1.0)).length_is_positive();
+    let world = S::world_inertia(bodies.rotation[k], &inertial.inertia);
     let element = |i: usize, j: usize| {
-        let unit = S::Spin::default().with_component(j, 1.0);
-        S::apply_inertia(inertia, unit).component(i) as f32
+        if turns && is_free(i) && is_free(j) {
+            let unit = S::Spin::default().with_component(j, 1.0);
+            S::apply_inertia(&world, unit).component(i)
+        } else if i == j {
+            IMMOVABLE
+        } else {
+            0.0
+        }
     };
     if S::SPIN_DIM == 1 {
         return [element(0, 0), 0.0, 0.0, 0.0, 0.0, 0.0];
@@ -214,4 +264,15 @@ fn packed_inertia<S: Space>(inertia: &S::Inertia) -> [f32; 6] {
         element(0, 2),
         element(1, 2),
     ]
+}
+
+/// Whether a spin is not zero.
+trait IsPositive {
+    fn length_is_positive(self) -> bool;
+}
+
+impl<T: crate::space::Linear> IsPositive for T {
+    fn length_is_positive(self) -> bool {
+        self.length() > 0.0
+    }
 }

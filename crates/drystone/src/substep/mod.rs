@@ -1,33 +1,35 @@
 //! The real-time strategy: small steps, hard contacts, eight patches at a time.
 //!
-//! A step of dt is cut into n substeps of h = dt/n. Contacts are found once a step; in every
-//! substep
+//! A step of dt is cut into substeps of h seconds. In each, bodies look for the displacements
+//! that minimise
 //!
-//! 1. forces act, and the impulses of the substep before are applied again;
-//! 2. a sweep over all patches, in which overlaps are repaired ([`patch`]);
-//! 3. bodies move;
-//! 4. a second sweep without repair takes the velocity that repair made out again.
+//! $$ \sum_{\text{bodies}} \frac{1}{2h^2}\lVert x - y\rVert_M^2 \;+\;
+//!    \sum_{\text{points}} \text{(spring on top of a known force)} , $$
 //!
-//! Small steps converge better than many sweeps of a long one, because an error of a substep is
-//! seen, as an overlap, in the next (M. Macklin et al., *Small steps in physics simulation*, 2019;
-//! E. Catto's *Solver2D* compares the variants). What differs from other engines' versions:
+//! where y is where inertia and forces alone would take them: implicit Euler. Rounds of **block
+//! descent** do that: one body after the other moves to where its own inertia and its own contacts
+//! balance, all others held still; after a round the known forces λ learn what the springs carried
+//! ([`patch`]). In the limit λ is the contact force and the springs carry nothing.
 //!
-//! * contacts are hard, where Box2D, Box3D and Rapier make them springs of 30 Hz, into which a
-//!   wall of a hundred rows sinks by two thirds of a metre;
-//! * all points of a patch are solved in registers, in the relative motion of its two bodies
-//!   ([`reduced`]);
-//! * patches of bodies at rest are not touched at all: neither detected nor prepared nor copied
-//!   ([`touching`]); a settled step costs its sweeps.
+//! Block descent is the dual of what other engines do. Sweeps over contacts (Gauss-Seidel on
+//! impulses) that stop early leave contacts soft and bouncy: stacks sway and sink, and the more so
+//! the taller and the heavier on top. Rounds over bodies that stop early leave bodies a little too
+//! inert: stacks stand. The idea is C. Giles, E. Diaz and C. Yuksel's *Augmented vertex block
+//! descent* (2025); what differs here is that the stiffness follows the load instead of growing
+//! with the error, which is what lets a stone of a thousand tons rest on a light one.
 //!
-//! Kernels run on single precision relative to base poses ([`columns`]), compiled for several
-//! instruction sets that all give the same bits ([`simd`]), on any number of threads that all
-//! give the same bits ([`color`], [`crew`]).
+//! * Bodies that touch nobody are moved in double precision.
+//! * Patches of bodies at rest are neither detected nor prepared nor copied ([`touching`]).
+//! * Bodies that do not touch each other are moved eight at a time ([`graph`], [`simd`]), in single
+//!   precision relative to base poses ([`columns`]), by kernels that give the same bits on any
+//!   machine and any number of threads ([`crew`]).
 
-mod color;
 mod columns;
 mod crew;
+mod graph;
 mod pairs;
 mod patch;
+mod records;
 pub(crate) mod reduced;
 mod shared;
 pub mod simd;
@@ -42,9 +44,9 @@ use crate::shape::Pose;
 use crate::space::{Linear, Space};
 use columns::BodyColumns;
 use pairs::Pairs;
-use patch::{BounceRule, GroupBodies, Groups, SharedBodies, SweepRule};
-use shared::Shared;
-use simd::{Column, Instructions};
+use graph::Graph;
+use patch::Law;
+use simd::{Instructions, LANES};
 use touching::{Found, Ground, Patches};
 
 /// Options of the strategy `substep`.
@@ -52,13 +54,15 @@ use touching::{Found, Ground, Patches};
 pub struct Substep {
     /// Substeps of a step.
     pub substeps: u32,
-    /// Passes over the points of a patch in one sweep.
-    pub passes: u32,
-    /// Sweeps of a substep, before bodies move.
-    pub sweeps: u32,
-    /// Sweeps of a substep after bodies have moved.
-    pub relaxing: u32,
-    /// Part of an overlap beyond the slop that is repaired in a second, 1/s; at most 1/h acts.
+    /// Rounds over all bodies in a substep.
+    pub rounds: u32,
+    /// κ: a contact gives way by a h²/κ under its load, a being the acceleration of free fall.
+    pub stiffness: f64,
+    /// Part of its error that a contact force makes up for in a round where it grows.
+    pub loading: f64,
+    /// The same where it shrinks.
+    pub unloading: f64,
+    /// Part of an overlap that is repaired in a second, 1/s.
     pub repair_rate: f64,
     /// Which instructions the kernels use; they differ in speed only.
     pub instructions: Instructions,
@@ -67,11 +71,12 @@ pub struct Substep {
 impl Default for Substep {
     fn default() -> Self {
         Self {
-            substeps: 4,
-            passes: 1,
-            sweeps: 1,
-            relaxing: 1,
-            repair_rate: 30.0,
+            substeps: 1,
+            rounds: 6,
+            stiffness: 1.0,
+            loading: 0.3,
+            unloading: 0.5,
+            repair_rate: 0.6,
             instructions: Instructions::best(),
         }
     }
@@ -94,6 +99,7 @@ pub(crate) struct RealTime<S: Space> {
     pairs: Pairs<S>,
     patches: Patches<S>,
     columns: BodyColumns<S>,
+    graph: Graph,
     /// Bodies whose pairs must be detected again in this step.
     is_dirty: Vec<bool>,
     reach: Vec<f64>,
@@ -105,6 +111,7 @@ impl<S: Space> Default for RealTime<S> {
             pairs: Pairs::default(),
             patches: Patches::default(),
             columns: BodyColumns::default(),
+            graph: Graph::default(),
             is_dirty: Vec::new(),
             reach: Vec::new(),
         }
@@ -123,8 +130,6 @@ impl<S: Space> RealTime<S> {
     ) {
         self.find_dirty(bodies, around, is_stale);
         self.detect(bodies, around);
-        self.patches
-            .find_bouncy(bodies, around.rules.restitution_threshold);
         self.load(bodies, options, around);
         self.solve(options, around);
         self.write_back(bodies, options, around);
@@ -180,6 +185,15 @@ impl<S: Space> RealTime<S> {
         };
         for part in &found {
             self.patches.renew(&ground, part);
+        }
+        if self.patches.take_change() {
+            let patches: Vec<_> = self
+                .patches
+                .iter()
+                .map(|(at, patch)| (at + 1, [patch.a, patch.b]))
+                .collect();
+            self.graph
+                .rebuild(&patches, bodies.len(), |k| bodies.is_dynamic(k));
         }
     }
 
@@ -241,76 +255,29 @@ impl<S: Space> RealTime<S> {
     /// Runs the substeps on the columns.
     fn solve(&mut self, options: &Substep, around: &Circumstances<'_, S>) {
         let h = around.dt / f64::from(options.substeps);
-        let is_bouncy = self
-            .patches
-            .coloring
-            .colors
-            .iter()
-            .any(|color| color.groups.iter().any(|group| group.bouncy));
-        // Fewer groups than this are not worth meeting at barriers for.
-        let threads = around.threads.min(self.patches.coloring.groups() / 64 + 1);
-        let (bodies, forces) = self.columns.share();
-        let stages = Stages::<S> {
-            colors: self
-                .patches
-                .coloring
-                .colors
-                .iter_mut()
-                .map(|color| SharedColor {
-                    columns: Shared::new(&mut color.columns),
-                    groups: Shared::new(&mut color.groups),
-                })
-                .collect(),
-            bodies,
-            instructions: options.instructions,
-            space: std::marker::PhantomData,
-        };
-        let press = SweepRule {
-            per_substep: (1.0 / h) as f32,
-            repair_rate: options.repair_rate.min(1.0 / h) as f32,
-            slop: around.rules.slop as f32,
-            repair_speed: around.rules.repair_speed as f32,
-            passes: options.passes,
-        };
-        let relax = SweepRule {
-            repair_rate: 0.0,
-            ..press
-        };
-        let bounce = BounceRule {
-            substep: h as f32,
-            threshold: around.rules.restitution_threshold as f32,
-            fall: (around.gravity.length() * h) as f32,
-        };
-        let count = stages.bodies.motion.len();
+        let law = law(options, around, h);
+        let (instructions, h) = (options.instructions, h as f32);
+        let records = self.patches.records.ends.len() / LANES;
+        // Fewer than this are not worth meeting at barriers for.
+        let threads = around.threads.min(records / 64 + 1);
+        let (field, flight) = self.columns.share(&mut self.patches.records);
+        let (graph, count) = (&self.graph, field.motion.len());
         crew::run(threads, |worker| {
-            stages.each_color(worker, |groups, bodies| {
-                patch::prepare::<S>(stages.instructions, groups, bodies);
-            });
-            for substep in 0..options.substeps {
-                if is_bouncy {
-                    stages.each_color(worker, |groups, bodies| {
-                        patch::find_bounces::<S>(stages.instructions, groups, bodies, &bounce);
-                    });
-                }
-                forces.apply(&stages.bodies, worker.share(count), substep == 0);
+            for _ in 0..options.substeps {
+                patch::begin::<S>(instructions, &field, worker.share(records), &law);
+                flight.aim(&field, worker.share(count), h);
                 worker.wait();
-                if substep == 0 {
-                    stages.each_color(worker, |groups, bodies| {
-                        patch::warm_start::<S>(stages.instructions, groups, bodies);
-                    });
+                for _ in 0..options.rounds {
+                    for groups in &graph.colors {
+                        let mine = &groups[worker.share(groups.len())];
+                        patch::settle::<S>(instructions, &field, mine, &graph.sides);
+                        worker.wait();
+                    }
+                    patch::learn::<S>(instructions, &field, worker.share(records), &law);
+                    worker.wait();
                 }
-                for _ in 0..options.sweeps {
-                    stages.each_color(worker, |groups, bodies| {
-                        patch::sweep::<S>(stages.instructions, groups, bodies, &press);
-                    });
-                }
-                columns::advance(&stages.bodies, worker.share(count), h as f32);
+                flight.arrive(&field, worker.share(count), h);
                 worker.wait();
-                for _ in 0..options.relaxing {
-                    stages.each_color(worker, |groups, bodies| {
-                        patch::sweep::<S>(stages.instructions, groups, bodies, &relax);
-                    });
-                }
             }
         });
     }
@@ -333,7 +300,7 @@ impl<S: Space> RealTime<S> {
                     bodies.position[k] = position;
                     bodies.rotation[k] = rotation;
                 }
-                Kind::Particle | Kind::Rigid if !self.patches.coloring.is_used(k) => {
+                Kind::Particle | Kind::Rigid if !self.graph.is_held(k) => {
                     let acceleration =
                         integrate::acceleration(bodies, k, around.gravity, around.time);
                     for _ in 0..options.substeps {
@@ -358,8 +325,8 @@ impl<S: Space> RealTime<S> {
     }
 
     /// All contacts with the impulses of the last step.
-    pub(crate) fn contacts(&self, bodies: &Bodies<S>, options: &Substep) -> Vec<Contact<S>> {
-        self.patches.contacts(bodies, options.substeps)
+    pub(crate) fn contacts(&self, bodies: &Bodies<S>, dt: f64) -> Vec<Contact<S>> {
+        self.patches.contacts(bodies, dt)
     }
 }
 
@@ -371,45 +338,18 @@ fn lookahead<S: Space>(around: &Circumstances<'_, S>) -> Lookahead {
     }
 }
 
-struct SharedColor<'a> {
-    columns: Shared<'a, Column>,
-    groups: Shared<'a, GroupBodies>,
-}
-
-/// What all threads of a step work on.
-struct Stages<'a, S> {
-    colors: Vec<SharedColor<'a>>,
-    bodies: SharedBodies<'a>,
-    instructions: Instructions,
-    space: std::marker::PhantomData<S>,
-}
-
-impl<S: Space> Stages<'_, S> {
-    /// Does something to all groups, colour after colour, each colour's groups split among the
-    /// threads.
-    fn each_color(
-        &self,
-        worker: &crew::Worker<'_>,
-        mut work: impl FnMut(&Groups<'_>, &SharedBodies<'_>),
-    ) {
-        for (k, color) in self.colors.iter().enumerate() {
-            let count = color.groups.len();
-            let range = if k < color::COLORS {
-                worker.share(count)
-            } else if worker.is_first() {
-                0..count
-            } else {
-                0..0
-            };
-            work(
-                &Groups {
-                    columns: &color.columns,
-                    bodies: &color.groups,
-                    range,
-                },
-                &self.bodies,
-            );
-            worker.wait();
-        }
+/// The numbers of the contact law in a substep of h seconds.
+fn law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> Law {
+    // Without gravity loads have no natural acceleration; take that of the Earth.
+    let gravity = around.gravity.length();
+    let acceleration = if gravity > 0.0 { gravity } else { 9.81 };
+    Law {
+        h: h as f32,
+        stiffness: (options.stiffness / (acceleration * h * h)) as f32,
+        acceleration: acceleration as f32,
+        repaired: (options.repair_rate * h).min(1.0) as f32,
+        threshold: around.rules.restitution_threshold as f32,
+        loading: options.loading as f32,
+        unloading: options.unloading as f32,
     }
 }

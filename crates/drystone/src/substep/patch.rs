@@ -1,79 +1,67 @@
-//! Contact patches, eight to a group, and what a sweep does to them.
+//! Contact patches as records of numbers, and what the kernels do with eight of them.
 //!
-//! A **patch** is where two convex parts touch: one normal, up to `POINTS` points. A
-//! **group** is eight patches that share no moving body, side by side in columns:
+//! A **patch** is where two convex parts touch: one normal, up to `POINTS` points. Its record is
+//! a row of numbers, a multiple of eight:
 //!
-//! | columns | |
+//! | numbers | |
 //! |---|---|
 //! | normal, tangent, arm of A, arm of B | axes of the patch, m |
-//! | K | relative inverse mass, packed ([`super::reduced`]) |
-//! | μ | friction |
-//! | for each point: c, d₀, m_N, m_T, λ_N, λ_T | place in the plane, separation at the bodies' base poses, effective masses, impulses of the last substep |
-//! | e, and for each point b | restitution, and the target velocity of a bounce |
+//! | μ, m, e | friction, mass that one point moves (kg), restitution |
+//! | for each point: c, d₀, g, k, λ | place in the plane, separation at the bodies' base poses, gap of this substep (m), stiffness (N/m), force (N) along n, t₁, t₂ |
 //!
-//! # A sweep
+//! # The law of a point
 //!
-//! At a point with normal velocity $u_N$ and present separation d (from d₀ and how far the bodies
-//! have drifted from their base poses),
+//! In a substep of h seconds bodies move by small displacements. With $u_N, u_T$ what a point's
+//! two sides move relative to each other, the force on B is
 //!
-//! $$ \lambda_N \leftarrow \max(0,\ \lambda_N - m_N (u_N - t)), \qquad
-//!    t = -\frac{\max(d, 0)}{h} + \min(c_d \max(-d - \text{slop}, 0),\ \text{cap}) , $$
-//! $$ \lambda_T \leftarrow P_{\mu\lambda_N}(\lambda_T - m_T u_T) , $$
+//! $$ f_N = \max(0,\ \lambda_N - k\,(g + u_N)), \qquad
+//!    f_T = P_{\mu f_N}(\lambda_T - k\,u_T) , $$
 //!
-//! where P projects on the disk and m_T = 1/λmax of the tangential block: contacts are **hard**
-//! (no spring, no softness), gaps may close but not pass. The repair term c_d acts in the first
-//! sweep of a substep only; after poses have moved, a second, relaxing sweep with c_d = 0 takes
-//! the velocity it made out of the bodies again. A patch with restitution whose points will meet
-//! in this substep gets $t = \max(t, -e\,u_N^-)$ with the velocity before the substep's forces.
+//! P being the projection on the disk: a spring on top of the force λ that is known to act. Where
+//! the law of contact holds, f = λ: nothing touched moves into each other and nothing that sticks
+//! slips. After each round λ moves towards f, so the spring carries only what λ does not know yet,
+//! and a resting stack rests on λ alone, without sinking into any spring.
+//!
+//! **Stiffness follows the load**: $k = \kappa L/(a h^2)$, where a is the acceleration of free fall
+//! and L the larger of the force λ, of the weight of the mass that one point moves, and of the
+//! force that stops that mass in one substep if it is about to hit. So every spring, whatever it
+//! carries, gives way by $a h^2/\kappa$ at most: a millimetre or so. A fixed stiffness is too soft
+//! under a heavy stone and too hard, thus slow to converge, on top of the stack.
+//!
+//! **The gap** g is the separation d where the two are apart; overlaps (d < 0) are repaired by the
+//! part $1-\alpha$ in a substep: $g = (1-\alpha)\,d$. A point that will hit faster than the
+//! threshold gets $g = h\,e\,u^-_N$ instead: it must leave at e times the speed at which it came.
 
 use std::ops::Range;
 
-use super::reduced::{Axes, Moving, Twist, zero};
+use super::reduced::{Axes, Grip, Held, Moving, V3, sub, zero};
 use super::shared::Shared;
 use super::simd::{Column, LANES, Wide, dispatch};
 use crate::space::Space;
 
-/// The bodies of a group's patches.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct GroupBodies {
-    pub(crate) a: [u32; LANES],
-    pub(crate) b: [u32; LANES],
-    /// Bit k: body A (B) of lane k is moved by impulses.
-    pub(crate) moves_a: u8,
-    pub(crate) moves_b: u8,
-    /// Whether K and the masses must be computed anew.
-    pub(crate) dirty: bool,
-    /// Whether some lane may bounce in this step.
-    pub(crate) bouncy: bool,
-}
-
-/// Where things are in a group's columns.
+/// Where things are in a patch's record.
 pub(crate) struct Layout<S>(std::marker::PhantomData<S>);
 
 impl<S: Space> Layout<S> {
     pub(crate) const NORMAL: usize = 0;
     pub(crate) const TANGENT: usize = S::DIM;
-    pub(crate) const ARM_A: usize = Self::TANGENT + S::TANGENT_COLUMNS;
+    pub(crate) const ARM_A: usize = Self::TANGENT + S::TANGENT;
     pub(crate) const ARM_B: usize = Self::ARM_A + S::DIM;
-    pub(crate) const K: usize = Self::ARM_B + S::DIM;
-    pub(crate) const MU: usize = Self::K + S::K;
-    const FIRST_POINT: usize = Self::MU + 1;
+    pub(crate) const MU: usize = Self::ARM_B + S::DIM;
+    pub(crate) const MASS: usize = Self::MU + 1;
+    pub(crate) const RESTITUTION: usize = Self::MU + 2;
+    const FIRST_POINT: usize = Self::MU + 3;
     /// Tangents, and coordinates in the patch's plane.
     pub(crate) const TANGENTS: usize = S::DIM - 1;
     // Within a point:
     pub(crate) const PLACE: usize = 0;
     pub(crate) const SEPARATION: usize = Self::TANGENTS;
-    pub(crate) const MASS_N: usize = Self::SEPARATION + 1;
-    pub(crate) const MASS_T: usize = Self::SEPARATION + 2;
-    pub(crate) const IMPULSE_N: usize = Self::SEPARATION + 3;
-    pub(crate) const IMPULSE_T: usize = Self::SEPARATION + 4;
-    const POINT: usize = Self::IMPULSE_T + Self::TANGENTS;
-    pub(crate) const RESTITUTION: usize = Self::FIRST_POINT + S::POINTS * Self::POINT;
-    pub(crate) const BOUNCE: usize = Self::RESTITUTION + 1;
-    /// Columns of a group.
-    pub(crate) const STRIDE: usize = Self::BOUNCE + S::POINTS;
+    pub(crate) const GAP: usize = Self::SEPARATION + 1;
+    pub(crate) const STIFFNESS: usize = Self::SEPARATION + 2;
+    pub(crate) const FORCE: usize = Self::SEPARATION + 3;
+    const POINT: usize = Self::FORCE + S::DIM;
 
-    /// First column of point k.
+    /// First number of point k.
     #[inline(always)]
     pub(crate) const fn point(k: usize) -> usize {
         Self::FIRST_POINT + k * Self::POINT
@@ -82,58 +70,91 @@ impl<S: Space> Layout<S> {
 
 /// Separation that marks a place in a patch without a point, m.
 pub(crate) const NO_POINT: f32 = 1e30;
+/// Numbers in a record at most.
+const MOST: usize = 48;
 
-/// Bodies as the kernels see them.
-pub(crate) struct SharedBodies<'a> {
+/// What all threads of a step work on.
+pub(crate) struct Field<'a> {
+    /// Records of patches; the first belongs to no patch.
+    pub(crate) records: Shared<'a, Column>,
+    /// Bodies A and B of each record, as places in the body columns.
+    pub(crate) ends: &'a [[u32; 2]],
+    /// Motion at the start of the substep.
     pub(crate) motion: Shared<'a, Column>,
-    pub(crate) inertia: Shared<'a, Column>,
+    /// Displacement since the base pose, up to the start of the substep.
     pub(crate) drift: Shared<'a, Column>,
+    /// Displacement in the substep.
+    pub(crate) shift: Shared<'a, Column>,
+    /// Displacement in the substep if nothing touched.
+    pub(crate) aim: Shared<'a, Column>,
+    /// Mass and inertia over h².
+    pub(crate) mass: &'a [Column],
+    pub(crate) inertia: &'a [Column],
 }
 
-/// The groups that a kernel works on.
-pub(crate) struct Groups<'a> {
-    pub(crate) columns: &'a Shared<'a, Column>,
-    pub(crate) bodies: &'a Shared<'a, GroupBodies>,
-    pub(crate) range: Range<usize>,
-}
-
-/// Numbers of a sweep.
+/// Numbers of the law.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SweepRule {
-    /// 1/h, 1/s.
-    pub(crate) per_substep: f32,
-    /// c_d, 1/s; 0 to relax.
-    pub(crate) repair_rate: f32,
-    /// m.
-    pub(crate) slop: f32,
-    /// m/s.
-    pub(crate) repair_speed: f32,
-    /// Passes over a patch's points.
-    pub(crate) passes: u32,
+pub(crate) struct Law {
+    /// h, s.
+    pub(crate) h: f32,
+    /// κ/(a h²): stiffness for a load, 1/m.
+    pub(crate) stiffness: f32,
+    /// a, m/s².
+    pub(crate) acceleration: f32,
+    /// 1 − α: part of an overlap that is repaired in a substep.
+    pub(crate) repaired: f32,
+    /// Approach slower than this does not bounce, m/s.
+    pub(crate) threshold: f32,
+    /// Part of f − λ that λ takes over in a round where it grows, and where it shrinks.
+    pub(crate) loading: f32,
+    pub(crate) unloading: f32,
+}
+
+/// Eight bodies of one colour.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BodyGroup {
+    /// Places in the body columns; 0 for none.
+    pub(crate) bodies: [u32; LANES],
+    /// Its sides are at these places of the list.
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+/// One patch of each of eight bodies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sides {
+    /// Records; 0 for none.
+    pub(crate) records: [u32; LANES],
+    /// The bodies on the other side.
+    pub(crate) others: [u32; LANES],
+    /// 1 where the body is B, −1 where it is A.
+    pub(crate) side: Column,
 }
 
 #[inline(always)]
-fn axes<S: Space, V: Wide>(columns: &[Column]) -> Axes<V> {
-    let three = |first: usize, count: usize| {
-        let mut v = [zero::<V>(); 3];
-        for k in 0..count {
-            v[k] = V::load(&columns[first + k]);
-        }
-        v
-    };
+fn three<V: Wide>(numbers: &[V; MOST], first: usize, count: usize) -> V3<V> {
+    let mut v = [zero::<V>(); 3];
+    for k in 0..count {
+        v[k] = numbers[first + k];
+    }
+    v
+}
+
+#[inline(always)]
+fn axes<S: Space, V: Wide>(numbers: &[V; MOST]) -> Axes<V> {
     Axes {
-        normal: three(Layout::<S>::NORMAL, S::DIM),
-        tangent: three(Layout::<S>::TANGENT, S::TANGENT_COLUMNS),
-        arm_a: three(Layout::<S>::ARM_A, S::DIM),
-        arm_b: three(Layout::<S>::ARM_B, S::DIM),
+        normal: three(numbers, Layout::<S>::NORMAL, S::DIM),
+        tangent: three(numbers, Layout::<S>::TANGENT, S::TANGENT),
+        arm_a: three(numbers, Layout::<S>::ARM_A, S::DIM),
+        arm_b: three(numbers, Layout::<S>::ARM_B, S::DIM),
     }
 }
 
 #[inline(always)]
-fn place<S: Space, V: Wide>(columns: &[Column], point: usize) -> [V; 2] {
+fn place<S: Space, V: Wide>(numbers: &[V; MOST], point: usize) -> [V; 2] {
     let mut c = [zero::<V>(); 2];
     for k in 0..Layout::<S>::TANGENTS {
-        c[k] = V::load(&columns[point + Layout::<S>::PLACE + k]);
+        c[k] = numbers[point + Layout::<S>::PLACE + k];
     }
     c
 }
@@ -148,255 +169,260 @@ fn gather<V: Wide>(from: &Shared<'_, Column>, indices: &[u32; LANES]) -> [V; LAN
     V::transpose(rows)
 }
 
-/// Bodies of one side of a group, with the columns they came from.
 #[inline(always)]
-fn load_side<S: Space, V: Wide>(
-    bodies: &SharedBodies<'_>,
+fn gather_slice<V: Wide>(from: &[Column], indices: &[u32; LANES]) -> [V; LANES] {
+    let mut rows = [zero::<V>(); LANES];
+    for k in 0..LANES {
+        rows[k] = V::load(&from[indices[k] as usize]);
+    }
+    V::transpose(rows)
+}
+
+/// Eight records, transposed.
+#[inline(always)]
+fn read_records<S: Space, V: Wide>(
+    records: &Shared<'_, Column>,
     indices: &[u32; LANES],
-) -> (Moving<V>, [V; LANES]) {
-    let motion = gather(&bodies.motion, indices);
-    let inertia = if S::HAS_INERTIA_COLUMN {
-        gather(&bodies.inertia, indices)
-    } else {
-        [zero::<V>(); LANES]
-    };
-    (S::bodies(&motion, &inertia), motion)
+) -> [V; MOST] {
+    let mut numbers = [zero::<V>(); MOST];
+    for column in 0..S::RECORD {
+        let mut rows = [zero::<V>(); LANES];
+        for k in 0..LANES {
+            rows[k] = V::load(&records.read(indices[k] as usize * S::RECORD + column));
+        }
+        numbers[column * LANES..(column + 1) * LANES].copy_from_slice(&V::transpose(rows));
+    }
+    numbers
 }
 
 #[inline(always)]
-fn store_side<S: Space, V: Wide>(
-    bodies: &SharedBodies<'_>,
-    (indices, moves): (&[u32; LANES], u8),
-    moving: &Moving<V>,
-    mut columns: [V; LANES],
+fn write_records<S: Space, V: Wide>(
+    records: &Shared<'_, Column>,
+    indices: &[u32; LANES],
+    numbers: &[V; MOST],
 ) {
-    S::repack(moving, &mut columns);
-    let rows = V::transpose(columns);
-    for k in 0..LANES {
-        if moves & (1 << k) != 0 {
+    for column in 0..S::RECORD {
+        let mut rows = [zero::<V>(); LANES];
+        rows.copy_from_slice(&numbers[column * LANES..(column + 1) * LANES]);
+        let rows = V::transpose(rows);
+        for k in 0..LANES {
             let mut row = Column::default();
             rows[k].store(&mut row);
-            bodies.motion.write(indices[k] as usize, row);
+            records.write(indices[k] as usize * S::RECORD + column, row);
         }
     }
 }
 
-/// How far the patch's two sides have drifted apart since d₀.
+/// Force of a point along n, t₁, t₂, and the stiffness to count with.
+///
+/// A spring that has just let go still counts as long as a step of its own length would bring it
+/// back: otherwise a body would jump back and forth between held and free.
 #[inline(always)]
-fn drifted<S: Space, V: Wide>(
-    bodies: &SharedBodies<'_>,
-    group: &GroupBodies,
-    axes: &Axes<V>,
-) -> Twist<V> {
-    let a = S::drift(&gather::<V>(&bodies.drift, &group.a));
-    let b = S::drift(&gather::<V>(&bodies.drift, &group.b));
-    S::relative(axes, &a, &b)
+fn point_force<S: Space, V: Wide>(
+    numbers: &[V; MOST],
+    at: usize,
+    u: &V3<V>,
+    mu: V,
+) -> (V3<V>, V) {
+    let o = zero::<V>();
+    let k = numbers[at + Layout::<S>::STIFFNESS];
+    let known = numbers[at + Layout::<S>::FORCE];
+    let pressed = known - k * (numbers[at + Layout::<S>::GAP] + u[0]);
+    let normal = pressed.most(o);
+    let mut force = [normal, o, o];
+    let mut squared = o;
+    for j in 0..Layout::<S>::TANGENTS {
+        force[1 + j] = numbers[at + Layout::<S>::FORCE + 1 + j] - k * u[1 + j];
+        squared = squared + force[1 + j] * force[1 + j];
+    }
+    let shrink = (mu * normal / squared.root().most(V::splat(1e-30))).least(V::splat(1.0));
+    for j in 0..Layout::<S>::TANGENTS {
+        force[1 + j] = force[1 + j] * shrink;
+    }
+    (force, k * (pressed + known).positive())
 }
 
-/// K and the effective masses of groups that are dirty.
+/// Gaps and stiffnesses of a substep.
 #[inline(always)]
-fn prepare_kernel<S: Space, V: Wide>(groups: &Groups<'_>, bodies: &SharedBodies<'_>) {
-    for g in groups.range.clone() {
-        let mut group = groups.bodies.read(g);
-        if !group.dirty {
-            continue;
-        }
-        group.dirty = false;
-        groups.bodies.write(g, group);
-        let start = g * Layout::<S>::STRIDE;
-        let columns = groups.columns.part(start..start + Layout::<S>::STRIDE);
-        let (a, _) = load_side::<S, V>(bodies, &group.a);
-        let (b, _) = load_side::<S, V>(bodies, &group.b);
-        let k = S::inverse_mass(&axes::<S, V>(columns), &a, &b);
-        for (j, value) in k.into_iter().take(S::K).enumerate() {
-            value.store(&mut columns[Layout::<S>::K + j]);
-        }
-        let (one, tiny) = (V::splat(1.0), V::splat(1e-30));
+fn begin_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: Range<usize>, law: &Law) {
+    let o = zero::<V>();
+    for group in groups {
+        let (records, a, b) = ends_of(field, group);
+        let mut numbers = read_records::<S, V>(&field.records, &records);
+        let axes = axes::<S, V>(&numbers);
+        let drift = S::relative(
+            &axes,
+            &S::motion(&gather::<V>(&field.drift, &a)),
+            &S::motion(&gather::<V>(&field.drift, &b)),
+        );
+        let motion = S::relative(
+            &axes,
+            &S::motion(&gather::<V>(&field.motion, &a)),
+            &S::motion(&gather::<V>(&field.motion, &b)),
+        );
+        let mass = numbers[Layout::<S>::MASS];
+        let e = numbers[Layout::<S>::RESTITUTION];
+        let h = V::splat(law.h);
         for p in 0..S::POINTS {
             let at = Layout::<S>::point(p);
-            let c = place::<S, V>(columns, at);
-            let distance = V::load(&columns[at + Layout::<S>::SEPARATION]);
-            // 1 where there is a point, 0 where there is none.
-            let is_point = (V::splat(0.5 * NO_POINT) - distance).most(zero()).least(one);
-            let [normal, tangent] = S::at_point_inverse_mass(&k, &c);
-            (is_point / normal.most(tiny)).store(&mut columns[at + Layout::<S>::MASS_N]);
-            (is_point / tangent.most(tiny)).store(&mut columns[at + Layout::<S>::MASS_T]);
+            let c = place::<S, V>(&numbers, at);
+            let d0 = numbers[at + Layout::<S>::SEPARATION];
+            let d = d0 + S::at_point(&drift, &c)[0];
+            let u = S::at_point(&motion, &c)[0];
+            let is_point = (V::splat(0.5 * NO_POINT) - d0).positive();
+            // Whether the sides will meet in this substep, with the fall it adds.
+            let fall = V::splat(law.acceleration * law.h);
+            let meets = (-(d + h * (u - fall))).positive() * (-u).positive();
+            let known = numbers[at + Layout::<S>::FORCE];
+            let stopping = meets * mass * (-u / h);
+            let load = known.most(mass * V::splat(law.acceleration)).most(stopping);
+            numbers[at + Layout::<S>::STIFFNESS] = load * V::splat(law.stiffness) * is_point;
+            let repaired = d.most(o) + V::splat(law.repaired) * d.least(o);
+            let bounces = meets * (-u - V::splat(law.threshold)).positive() * e.positive();
+            let rebound = h * e * u;
+            numbers[at + Layout::<S>::GAP] = repaired + bounces * (rebound - repaired);
         }
+        write_records::<S, V>(&field.records, &records, &numbers);
     }
 }
 
-/// Applies the impulses that patches already have.
+/// The eight records of a group, and their bodies.
 #[inline(always)]
-fn warm_start_kernel<S: Space, V: Wide>(groups: &Groups<'_>, bodies: &SharedBodies<'_>) {
-    for g in groups.range.clone() {
-        let group = groups.bodies.read(g);
-        let start = g * Layout::<S>::STRIDE;
-        let columns = &*groups.columns.part(start..start + Layout::<S>::STRIDE);
-        let (mut a, columns_a) = load_side::<S, V>(bodies, &group.a);
-        let (mut b, columns_b) = load_side::<S, V>(bodies, &group.b);
-        // K is not needed: with K = 0 the pushes only add up g.
-        let no_k = [zero::<V>(); 21];
-        let (mut x, mut total) = ([zero::<V>(); 6], [zero::<V>(); 6]);
-        for p in 0..S::POINTS {
-            let at = Layout::<S>::point(p);
-            let c = place::<S, V>(columns, at);
-            let normal = V::load(&columns[at + Layout::<S>::IMPULSE_N]);
-            let mut tangent = [zero::<V>(); 2];
-            for k in 0..Layout::<S>::TANGENTS {
-                tangent[k] = V::load(&columns[at + Layout::<S>::IMPULSE_T + k]);
-            }
-            S::push_normal(&no_k, &c, normal, &mut x, &mut total);
-            S::push_tangent(&no_k, &c, tangent, &mut x, &mut total);
-        }
-        S::spread(&axes::<S, V>(columns), &total, &mut a, &mut b);
-        store_side::<S, V>(bodies, (&group.a, group.moves_a), &a, columns_a);
-        store_side::<S, V>(bodies, (&group.b, group.moves_b), &b, columns_b);
+fn ends_of(field: &Field<'_>, group: usize) -> ([u32; LANES], [u32; LANES], [u32; LANES]) {
+    let (mut records, mut a, mut b) = ([0; LANES], [0; LANES], [0; LANES]);
+    for k in 0..LANES {
+        let record = group * LANES + k;
+        records[k] = record as u32;
+        [a[k], b[k]] = field.ends[record];
     }
+    (records, a, b)
 }
 
-/// Target velocities of bounces in the coming substep, from the motion before its forces.
+/// λ moves towards f.
 #[inline(always)]
-fn bounce_kernel<S: Space, V: Wide>(
-    groups: &Groups<'_>,
-    bodies: &SharedBodies<'_>,
-    rule: &BounceRule,
-) {
-    for g in groups.range.clone() {
-        let group = groups.bodies.read(g);
-        if !group.bouncy {
-            continue;
-        }
-        let start = g * Layout::<S>::STRIDE;
-        let columns = groups.columns.part(start..start + Layout::<S>::STRIDE);
-        let (a, _) = load_side::<S, V>(bodies, &group.a);
-        let (b, _) = load_side::<S, V>(bodies, &group.b);
-        let axes = axes::<S, V>(columns);
-        let x = S::relative(&axes, &a, &b);
-        let drift = drifted::<S, V>(bodies, &group, &axes);
-        let e = V::load(&columns[Layout::<S>::RESTITUTION]);
+fn learn_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: Range<usize>, law: &Law) {
+    let (loading, unloading) = (V::splat(law.loading), V::splat(law.unloading));
+    for group in groups {
+        let (records, a, b) = ends_of(field, group);
+        let mut numbers = read_records::<S, V>(&field.records, &records);
+        let x = S::relative(
+            &axes::<S, V>(&numbers),
+            &S::motion(&gather::<V>(&field.shift, &a)),
+            &S::motion(&gather::<V>(&field.shift, &b)),
+        );
+        let mu = numbers[Layout::<S>::MU];
         for p in 0..S::POINTS {
             let at = Layout::<S>::point(p);
-            let c = place::<S, V>(columns, at);
-            let u = S::at_point(&x, &c)[0];
-            let d = V::load(&columns[at + Layout::<S>::SEPARATION]) + S::at_point(&drift, &c)[0];
-            // Lanes that do not meet, or not fast enough, get a target below any velocity.
-            let (mut speed, mut gap, mut part) =
-                (Column::default(), Column::default(), Column::default());
-            u.store(&mut speed);
-            d.store(&mut gap);
-            e.store(&mut part);
-            let bounce = &mut columns[Layout::<S>::BOUNCE + p].0;
-            for lane in 0..LANES {
-                let (u, d) = (speed.0[lane], gap.0[lane]);
-                let meets = d + rule.substep * (u - rule.fall) < 0.0;
-                bounce[lane] = if meets && u < -rule.threshold && part.0[lane] > 0.0 {
-                    -part.0[lane] * u
-                } else {
-                    -NO_POINT
-                };
+            let c = place::<S, V>(&numbers, at);
+            let (force, _) = point_force::<S, V>(&numbers, at, &S::at_point(&x, &c), mu);
+            let grows = (force[0] - numbers[at + Layout::<S>::FORCE]).positive();
+            let part = unloading + (loading - unloading) * grows;
+            for j in 0..S::DIM {
+                let known = numbers[at + Layout::<S>::FORCE + j];
+                numbers[at + Layout::<S>::FORCE + j] = known + part * (force[j] - known);
             }
         }
+        write_records::<S, V>(&field.records, &records, &numbers);
     }
 }
 
-/// When a contact bounces.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BounceRule {
-    /// h, s.
-    pub(crate) substep: f32,
-    /// Approach slower than this does not bounce, m/s.
-    pub(crate) threshold: f32,
-    /// Speed that free fall gains in a substep, m/s.
-    pub(crate) fall: f32,
-}
-
-/// One sweep: see the [module documentation](self).
+/// Adds what one patch of each of eight bodies does to it.
 #[inline(always)]
-fn sweep_kernel<S: Space, V: Wide>(
-    groups: &Groups<'_>,
-    bodies: &SharedBodies<'_>,
-    rule: &SweepRule,
+fn add_side<S: Space, V: Wide>(
+    field: &Field<'_>,
+    sides: &Sides,
+    own: &Moving<V>,
+    held: &mut Held<V>,
 ) {
     let o = zero::<V>();
-    let per_substep = V::splat(rule.per_substep);
-    let (rate, cap) = (V::splat(rule.repair_rate), V::splat(rule.repair_speed));
-    let (slop, one, tiny) = (V::splat(rule.slop), V::splat(1.0), V::splat(1e-20));
-    for g in groups.range.clone() {
-        let group = groups.bodies.read(g);
-        let start = g * Layout::<S>::STRIDE;
-        let columns = groups.columns.part(start..start + Layout::<S>::STRIDE);
-        let (mut a, columns_a) = load_side::<S, V>(bodies, &group.a);
-        let (mut b, columns_b) = load_side::<S, V>(bodies, &group.b);
-        let axes = axes::<S, V>(columns);
-        let drift = drifted::<S, V>(bodies, &group, &axes);
-        let mut k = [o; 21];
-        for j in 0..S::K {
-            k[j] = V::load(&columns[Layout::<S>::K + j]);
+    let (one, half) = (V::splat(1.0), V::splat(0.5));
+    let numbers = read_records::<S, V>(&field.records, &sides.records);
+    let other = S::motion(&gather::<V>(&field.shift, &sides.others));
+    let axes = axes::<S, V>(&numbers);
+    let side = V::load(&sides.side);
+    // 1 and 0 where the body is B, 0 and 1 where it is A.
+    let (is_b, is_a) = (half * (one + side), half * (one - side));
+    let choose = |p: V3<V>, q: V3<V>| {
+        let mut chosen = [o; 3];
+        for k in 0..3 {
+            chosen[k] = is_b * p[k] + is_a * q[k];
         }
-        let mu = V::load(&columns[Layout::<S>::MU]);
-        let mut x = S::relative(&axes, &a, &b);
-        let mut total = [o; 6];
-        for _ in 0..rule.passes {
-            for p in 0..S::POINTS {
-                let at = Layout::<S>::point(p);
-                let c = place::<S, V>(columns, at);
-                let d = V::load(&columns[at + Layout::<S>::SEPARATION])
-                    + S::at_point(&drift, &c)[0];
-                let repair = (rate * (-d - slop).most(o)).least(cap);
-                let mut target = repair - d.most(o) * per_substep;
-                if group.bouncy {
-                    target = target.most(V::load(&columns[Layout::<S>::BOUNCE + p]));
-                }
-                let mass = V::load(&columns[at + Layout::<S>::MASS_N]);
-                let old = V::load(&columns[at + Layout::<S>::IMPULSE_N]);
-                let new = (old - mass * (S::at_point(&x, &c)[0] - target)).most(o);
-                new.store(&mut columns[at + Layout::<S>::IMPULSE_N]);
-                S::push_normal(&k, &c, new - old, &mut x, &mut total);
-            }
-            for p in 0..S::POINTS {
-                let at = Layout::<S>::point(p);
-                let c = place::<S, V>(columns, at);
-                let u = S::at_point(&x, &c);
-                let mass = V::load(&columns[at + Layout::<S>::MASS_T]);
-                let most = mu * V::load(&columns[at + Layout::<S>::IMPULSE_N]);
-                let (mut old, mut new) = ([o; 2], [o; 2]);
-                let mut squared = o;
-                for j in 0..Layout::<S>::TANGENTS {
-                    old[j] = V::load(&columns[at + Layout::<S>::IMPULSE_T + j]);
-                    new[j] = old[j] - mass * u[1 + j];
-                    squared = squared + new[j] * new[j];
-                }
-                let shrink = (most / squared.root().most(tiny)).least(one);
-                let mut change = [o; 2];
-                for j in 0..Layout::<S>::TANGENTS {
-                    new[j] = new[j] * shrink;
-                    new[j].store(&mut columns[at + Layout::<S>::IMPULSE_T + j]);
-                    change[j] = new[j] - old[j];
-                }
-                S::push_tangent(&k, &c, change, &mut x, &mut total);
+        chosen
+    };
+    let a = Moving {
+        linear: choose(other.linear, own.linear),
+        angular: choose(other.angular, own.angular),
+    };
+    let b = Moving {
+        linear: choose(own.linear, other.linear),
+        angular: choose(own.angular, other.angular),
+    };
+    let arm = choose(axes.arm_b, axes.arm_a);
+    let x = S::relative(&axes, &a, &b);
+    let mu = numbers[Layout::<S>::MU];
+    let mut grip = Grip {
+        wrench: [o; 6],
+        sums: [o; 6],
+    };
+    for p in 0..S::POINTS {
+        let at = Layout::<S>::point(p);
+        let c = place::<S, V>(&numbers, at);
+        let (force, k) = point_force::<S, V>(&numbers, at, &S::at_point(&x, &c), mu);
+        S::add_force(&force, &c, &mut grip.wrench);
+        let (ka, kb) = (k * c[0], k * c[1]);
+        let parts = [k, ka, kb, ka * c[0], ka * c[1], kb * c[1]];
+        for j in 0..6 {
+            grip.sums[j] = grip.sums[j] + parts[j];
+        }
+    }
+    S::hold(&axes, &grip, arm, side, held);
+}
+
+/// Moves each body of a colour to where inertia and its patches balance, the others held still.
+#[inline(always)]
+fn settle_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) {
+    for group in groups {
+        let mut columns = gather::<V>(&field.shift, &group.bodies);
+        let own = S::motion(&columns);
+        let aim = S::motion(&gather::<V>(&field.aim, &group.bodies));
+        let m = gather_slice::<V>(field.mass, &group.bodies);
+        let i = gather_slice::<V>(field.inertia, &group.bodies);
+        let (mass, inertia) = ([m[0], m[1], m[2]], [i[0], i[1], i[2], i[3], i[4], i[5]]);
+        let away = sub(aim.linear, own.linear);
+        let mut held = Held::by(Moving {
+            linear: [mass[0] * away[0], mass[1] * away[1], mass[2] * away[2]],
+            angular: S::turned(&inertia, sub(aim.angular, own.angular)),
+        });
+        for entry in &sides[group.start as usize..group.end as usize] {
+            add_side::<S, V>(field, entry, &own, &mut held);
+        }
+        let change = S::balance(&held, mass, &inertia);
+        let mut moved = own;
+        for k in 0..3 {
+            moved.linear[k] = own.linear[k] + change.linear[k];
+            moved.angular[k] = own.angular[k] + change.angular[k];
+        }
+        S::to_columns(&moved, &mut columns);
+        let rows = V::transpose(columns);
+        for k in 0..LANES {
+            if group.bodies[k] != 0 {
+                let mut row = Column::default();
+                rows[k].store(&mut row);
+                field.shift.write(group.bodies[k] as usize, row);
             }
         }
-        S::spread(&axes, &total, &mut a, &mut b);
-        store_side::<S, V>(bodies, (&group.a, group.moves_a), &a, columns_a);
-        store_side::<S, V>(bodies, (&group.b, group.moves_b), &b, columns_b);
     }
 }
 
 dispatch! {
-    /// Computes K and masses of dirty groups.
-    fn prepare<S: Space>(groups: &Groups<'_>, bodies: &SharedBodies<'_>) = prepare_kernel
+    /// Finds gaps and stiffnesses of a substep.
+    fn begin<S: Space>(field: &Field<'_>, groups: Range<usize>, law: &Law) = begin_kernel
 }
 dispatch! {
-    /// Applies the impulses that patches already have.
-    fn warm_start<S: Space>(groups: &Groups<'_>, bodies: &SharedBodies<'_>) = warm_start_kernel
+    /// Moves the known forces towards the present ones.
+    fn learn<S: Space>(field: &Field<'_>, groups: Range<usize>, law: &Law) = learn_kernel
 }
 dispatch! {
-    /// Finds the targets of bounces.
-    fn find_bounces<S: Space>(groups: &Groups<'_>, bodies: &SharedBodies<'_>, rule: &BounceRule)
-        = bounce_kernel
-}
-dispatch! {
-    /// Sweeps once over groups.
-    fn sweep<S: Space>(groups: &Groups<'_>, bodies: &SharedBodies<'_>, rule: &SweepRule)
-        = sweep_kernel
+    /// Moves each body of a colour to where inertia and its patches balance.
+    fn settle<S: Space>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) = settle_kernel
 }

@@ -1,118 +1,122 @@
-//! The relative motion of two bodies at a contact patch, and the algebra of it.
+//! The algebra of a patch and of a body that the plane and space do differently.
 //!
-//! All points of a patch share the normal n and lie in one plane, so what they feel of their two
-//! bodies is one rigid **relative motion** at the patch's centre: in space six numbers
-//! $x = (u, \omega)$ in the patch's own axes (n, t₁, t₂), in the plane three. With the arms
-//! $r_a, r_b$ from the centres of mass to the patch's centre,
+//! All points of a patch share the normal n and lie in one plane. What they feel of a small motion
+//! of their two bodies is one **relative motion** at the patch's centre, $x = (u, \omega)$ in the
+//! patch's own axes (n, t₁, t₂): with arms $r$ from the centres of mass to the patch's centre,
 //!
 //! $$ u = (v_b + \omega_b\times r_b) - (v_a + \omega_a\times r_a), \qquad
-//!    \omega = \omega_b - \omega_a . $$
+//!    \omega = \omega_b - \omega_a , $$
 //!
-//! A point at c = (0, α, β) in those axes has the velocity $u + \omega\times c$, and an impulse p
-//! there acts as the pair $g = (p,\ c\times p)$. The bodies answer with $x \mathrel{+}= K g$,
-//! where K is the 6 × 6 (3 × 3) relative inverse mass,
+//! and a point at c = (0, α, β) in those axes moves by $u + \omega\times c$. In the plane t is n
+//! turned by a quarter, the point is c = (0, α), and ω is one number.
 //!
-//! $$ K = \begin{pmatrix} K_{uu} & K_{um} \\ K_{um}^T & K_{mm} \end{pmatrix}, \quad
-//!    K_{uu} = \sum M^{-1} - [r]\,G\,[r], \quad K_{um} = -\sum [r]\,G, \quad K_{mm} = \sum G , $$
+//! # A body on springs
 //!
-//! G being the inverse inertia in the patch's axes and the sums over both bodies. So a sweep reads
-//! the two bodies once, works on all points of the patch in registers, and writes the bodies once.
-//! That is exactly block Gauss-Seidel on the points, at a quarter of the arithmetic of a sweep
-//! that goes back to the bodies at every point and at half of the memory.
+//! A body that is held at points $r_i$ (from its centre of mass) by springs of the same stiffness
+//! $k_i$ in every direction, and by its inertia, resists a displacement l and a turn θ with
 //!
-//! Axes: $t_2 = n\times t_1$ in space; in the plane t is n turned by a quarter, and the point is
-//! c = (0, α).
+//! $$ \begin{pmatrix} M + S_0 & -[S_1] \\ [S_1] & I + \operatorname{tr}S_2 - S_2 \end{pmatrix}
+//!    \begin{pmatrix} l \\ \theta \end{pmatrix}, \qquad
+//!    S_0 = \sum k_i,\quad S_1 = \sum k_i r_i,\quad S_2 = \sum k_i\, r_i r_i^T , $$
+//!
+//! (M and I over h²): ten numbers, however many springs. Eliminating l leaves a symmetric 3 × 3
+//! system for θ (one number in the plane).
 
-use super::simd::{Column, LANES, Wide};
+use super::simd::{LANES, Wide};
 use crate::space::{D2, D3};
 
 /// Three numbers a lane.
 pub type V3<V> = [V; 3];
-/// Relative motion or its impulse: linear (n, t₁, t₂), then angular (n, t₁, t₂). In the plane
-/// linear (n, t) at 0 and 1, angular at 3.
+/// Relative motion: linear (n, t₁, t₂), then angular (n, t₁, t₂). In the plane linear (n, t) at 0
+/// and 1, angular at 3.
 pub type Twist<V> = [V; 6];
 
-/// A body's motion and how it resists, eight bodies at a time.
+/// Displacement and turn, or force and torque, of eight bodies.
 #[derive(Clone, Copy)]
 pub struct Moving<V> {
+    /// m, or N.
     pub linear: V3<V>,
-    pub spin: V3<V>,
-    pub inv_mass: V3<V>,
-    /// xx, yy, zz, xy, xz, yz; in the plane only the first.
-    pub inv_inertia: [V; 6],
+    /// rad, or N·m.
+    pub angular: V3<V>,
 }
 
 /// Axes and arms of eight patches.
 #[derive(Clone, Copy)]
 pub struct Axes<V> {
+    /// n.
     pub normal: V3<V>,
+    /// t₁.
     pub tangent: V3<V>,
+    /// From A's centre of mass, m.
     pub arm_a: V3<V>,
+    /// From B's centre of mass, m.
     pub arm_b: V3<V>,
 }
 
-/// What the plane and space do differently. Offsets and counts are in columns of a patch group:
-/// see [`super::patch`].
+/// What holds eight bodies.
+#[derive(Clone, Copy)]
+pub struct Held<V> {
+    /// Force and torque.
+    pub load: Moving<V>,
+    /// Σk, N/m.
+    pub s0: V,
+    /// Σk r, N.
+    pub s1: V3<V>,
+    /// Σk r rᵀ (xx, yy, zz, xy, xz, yz), N·m; in the plane only its trace, at 0.
+    pub s2: [V; 6],
+}
+
+/// What a patch does to one of its bodies, in the patch's axes.
+#[derive(Clone, Copy)]
+pub struct Grip<V> {
+    /// Force on B and its moment about the patch's centre.
+    pub wrench: Twist<V>,
+    /// Σk, Σkα, Σkβ, Σkα², Σkαβ, Σkβ² of the points.
+    pub sums: [V; 6],
+}
+
+/// What the plane and space do differently.
 pub trait Reduced: Sized {
     /// Points in a patch at most.
     const POINTS: usize;
-    /// Columns of the tangent (the plane needs none: it follows from the normal).
-    const TANGENT_COLUMNS: usize;
-    /// Numbers in K.
-    const K: usize;
+    /// Numbers of the tangent (the plane needs none: it follows from the normal).
+    const TANGENT: usize;
+    /// Columns of a patch's record.
+    const RECORD: usize;
 
-    /// Puts masses (1/kg along the axes) and inertia (xx, yy, zz, xy, xz, yz of its inverse; in
-    /// the plane only the first) where the columns of a body have room for them: motion and
-    /// inertia.
-    fn pack_masses(inv_mass: [f32; 3], inv_inertia: [f32; 6], columns: [&mut Column; 2]);
-
-    /// Eight bodies from their transposed columns; the third is there only for [`Self::K`].
-    fn bodies<V: Wide>(motion: &[V; LANES], inertia: &[V; LANES]) -> Moving<V>;
-    /// Drift in the place of motion, masses undefined.
-    fn drift<V: Wide>(drift: &[V; LANES]) -> Moving<V>;
-    /// Whether the second column of a body is needed.
-    const HAS_INERTIA_COLUMN: bool;
-    /// Writes changed motion back among the transposed columns.
-    fn repack<V: Wide>(moving: &Moving<V>, columns: &mut [V; LANES]);
-
-    /// Relative motion at the patch.
+    /// Motion from transposed columns.
+    fn motion<V: Wide>(columns: &[V; LANES]) -> Moving<V>;
+    /// Motion to transposed columns.
+    fn to_columns<V: Wide>(motion: &Moving<V>, columns: &mut [V; LANES]);
+    /// Relative motion at a patch.
     fn relative<V: Wide>(axes: &Axes<V>, a: &Moving<V>, b: &Moving<V>) -> Twist<V>;
-    /// Applies g to b and −g to a.
-    fn spread<V: Wide>(axes: &Axes<V>, g: &Twist<V>, a: &mut Moving<V>, b: &mut Moving<V>);
-    /// K of the patch.
-    fn inverse_mass<V: Wide>(axes: &Axes<V>, a: &Moving<V>, b: &Moving<V>) -> [V; 21];
-
-    /// Velocity of a point along n, t₁, t₂.
+    /// Motion of a point along n, t₁, t₂.
     fn at_point<V: Wide>(x: &Twist<V>, c: &[V; 2]) -> V3<V>;
-    /// Adds a normal impulse p at a point: to g, and K times it to x.
-    fn push_normal<V: Wide>(k: &[V; 21], c: &[V; 2], p: V, x: &mut Twist<V>, g: &mut Twist<V>);
-    /// Adds a tangential impulse at a point.
-    fn push_tangent<V: Wide>(
-        k: &[V; 21],
-        c: &[V; 2],
-        p: [V; 2],
-        x: &mut Twist<V>,
-        g: &mut Twist<V>,
-    );
-    /// Inverse mass along the normal at a point, and the largest along the tangents, 1/kg.
-    fn at_point_inverse_mass<V: Wide>(k: &[V; 21], c: &[V; 2]) -> [V; 2];
+    /// Adds a force along n, t₁, t₂ at a point.
+    fn add_force<V: Wide>(f: &V3<V>, c: &[V; 2], wrench: &mut Twist<V>);
+    /// Adds what a patch does to the body at the end of `arm`: `side` is 1 for B and −1 for A.
+    fn hold<V: Wide>(axes: &Axes<V>, grip: &Grip<V>, arm: V3<V>, side: V, held: &mut Held<V>);
+    /// The motion that balances force and torque. `mass` is along the axes, `inertia` packed as
+    /// `s2`, both over h².
+    fn balance<V: Wide>(held: &Held<V>, mass: V3<V>, inertia: &[V; 6]) -> Moving<V>;
+    /// Inertia times an angular motion.
+    fn turned<V: Wide>(inertia: &[V; 6], angular: V3<V>) -> V3<V>;
 }
 
 #[inline(always)]
 pub(crate) fn zero<V: Wide>() -> V {
     V::splat(0.0)
 }
-
 #[inline(always)]
-fn add<V: Wide>(a: V3<V>, b: V3<V>) -> V3<V> {
+pub(crate) fn add<V: Wide>(a: V3<V>, b: V3<V>) -> V3<V> {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 #[inline(always)]
-fn sub<V: Wide>(a: V3<V>, b: V3<V>) -> V3<V> {
+pub(crate) fn sub<V: Wide>(a: V3<V>, b: V3<V>) -> V3<V> {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 #[inline(always)]
-fn scale<V: Wide>(a: V3<V>, s: V) -> V3<V> {
+pub(crate) fn scale<V: Wide>(a: V3<V>, s: V) -> V3<V> {
     [a[0] * s, a[1] * s, a[2] * s]
 }
 #[inline(always)]
@@ -127,112 +131,55 @@ fn cross<V: Wide>(a: V3<V>, b: V3<V>) -> V3<V> {
         a[0] * b[1] - a[1] * b[0],
     ]
 }
-/// A symmetric matrix (xx, yy, zz, xy, xz, yz) times a vector.
-#[inline(always)]
-fn turn<V: Wide>(i: &[V; 6], w: V3<V>) -> V3<V> {
-    [
-        i[0] * w[0] + i[3] * w[1] + i[4] * w[2],
-        i[3] * w[0] + i[1] * w[1] + i[5] * w[2],
-        i[4] * w[0] + i[5] * w[1] + i[2] * w[2],
-    ]
-}
 
-/// Place of K's element (i, j), i ≤ j, in a packed upper triangle of 6 rows.
-const fn at6(i: usize, j: usize) -> usize {
-    let (i, j) = if i < j { (i, j) } else { (j, i) };
-    i * 6 - i * (i + 1) / 2 + j
+impl<V: Wide> Held<V> {
+    /// Held by nothing.
+    #[inline(always)]
+    pub fn by(load: Moving<V>) -> Self {
+        Self {
+            load,
+            s0: zero(),
+            s1: [zero(); 3],
+            s2: [zero(); 6],
+        }
+    }
 }
 
 impl Reduced for D3 {
     const POINTS: usize = 4;
-    const TANGENT_COLUMNS: usize = 3;
-    const K: usize = 21;
-    const HAS_INERTIA_COLUMN: bool = true;
-
-    fn pack_masses(inv_mass: [f32; 3], inv_inertia: [f32; 6], columns: [&mut Column; 2]) {
-        let [motion, inertia] = columns;
-        motion.0[6..].copy_from_slice(&inv_mass[..2]);
-        inertia.0[..6].copy_from_slice(&inv_inertia);
-        inertia.0[6] = inv_mass[2];
-    }
+    const TANGENT: usize = 3;
+    const RECORD: usize = 6;
 
     #[inline(always)]
-    fn bodies<V: Wide>(m: &[V; LANES], i: &[V; LANES]) -> Moving<V> {
+    fn motion<V: Wide>(c: &[V; LANES]) -> Moving<V> {
         Moving {
-            linear: [m[0], m[1], m[2]],
-            spin: [m[3], m[4], m[5]],
-            inv_mass: [m[6], m[7], i[6]],
-            inv_inertia: [i[0], i[1], i[2], i[3], i[4], i[5]],
+            linear: [c[0], c[1], c[2]],
+            angular: [c[3], c[4], c[5]],
         }
     }
     #[inline(always)]
-    fn drift<V: Wide>(d: &[V; LANES]) -> Moving<V> {
-        Moving {
-            linear: [d[0], d[1], d[2]],
-            spin: [d[3], d[4], d[5]],
-            inv_mass: [zero(); 3],
-            inv_inertia: [zero(); 6],
-        }
-    }
-    #[inline(always)]
-    fn repack<V: Wide>(moving: &Moving<V>, columns: &mut [V; LANES]) {
-        columns[..3].copy_from_slice(&moving.linear);
-        columns[3..6].copy_from_slice(&moving.spin);
+    fn to_columns<V: Wide>(motion: &Moving<V>, columns: &mut [V; LANES]) {
+        columns[..3].copy_from_slice(&motion.linear);
+        columns[3..6].copy_from_slice(&motion.angular);
     }
 
     #[inline(always)]
     fn relative<V: Wide>(axes: &Axes<V>, a: &Moving<V>, b: &Moving<V>) -> Twist<V> {
         let (n, t) = (axes.normal, axes.tangent);
         let s = cross(n, t);
-        let of_b = add(b.linear, cross(b.spin, axes.arm_b));
-        let of_a = add(a.linear, cross(a.spin, axes.arm_a));
+        let of_b = add(b.linear, cross(b.angular, axes.arm_b));
+        let of_a = add(a.linear, cross(a.angular, axes.arm_a));
         let u = sub(of_b, of_a);
-        let w = sub(b.spin, a.spin);
-        [dot(n, u), dot(t, u), dot(s, u), dot(n, w), dot(t, w), dot(s, w)]
+        let w = sub(b.angular, a.angular);
+        [
+            dot(n, u),
+            dot(t, u),
+            dot(s, u),
+            dot(n, w),
+            dot(t, w),
+            dot(s, w),
+        ]
     }
-
-    #[inline(always)]
-    fn spread<V: Wide>(axes: &Axes<V>, g: &Twist<V>, a: &mut Moving<V>, b: &mut Moving<V>) {
-        let (n, t) = (axes.normal, axes.tangent);
-        let s = cross(n, t);
-        let p = add(add(scale(n, g[0]), scale(t, g[1])), scale(s, g[2]));
-        let m = add(add(scale(n, g[3]), scale(t, g[4])), scale(s, g[5]));
-        let on_a = turn(&a.inv_inertia, add(cross(axes.arm_a, p), m));
-        let on_b = turn(&b.inv_inertia, add(cross(axes.arm_b, p), m));
-        for axis in 0..3 {
-            a.linear[axis] = a.linear[axis] - a.inv_mass[axis] * p[axis];
-            b.linear[axis] = b.linear[axis] + b.inv_mass[axis] * p[axis];
-        }
-        a.spin = sub(a.spin, on_a);
-        b.spin = add(b.spin, on_b);
-    }
-
-    #[inline(always)]
-    fn inverse_mass<V: Wide>(axes: &Axes<V>, a: &Moving<V>, b: &Moving<V>) -> [V; 21] {
-        let (n, t) = (axes.normal, axes.tangent);
-        let frame = [n, t, cross(n, t)];
-        let mut k = [zero::<V>(); 21];
-        for (body, arm) in [(a, axes.arm_a), (b, axes.arm_b)] {
-            for i in 0..3 {
-                // Unit impulse along axis i, then unit moment about it.
-                let e = frame[i];
-                let mass: V3<V> = std::array::from_fn(|k| body.inv_mass[k] * e[k]);
-                let spun = turn(&body.inv_inertia, cross(arm, e));
-                let moved = add(mass, cross(spun, arm));
-                let twisted = turn(&body.inv_inertia, e);
-                let dragged = cross(twisted, arm);
-                for j in 0..3 {
-                    if i <= j {
-                        k[at6(i, j)] = k[at6(i, j)] + dot(frame[j], moved);
-                        k[at6(3 + i, 3 + j)] = k[at6(3 + i, 3 + j)] + dot(frame[j], twisted);
-                    }
-                    k[at6(j, 3 + i)] = k[at6(j, 3 + i)] + dot(frame[j], dragged);
-                }
-            }
-        }
-        k
-    }
-
     #[inline(always)]
     fn at_point<V: Wide>(x: &Twist<V>, c: &[V; 2]) -> V3<V> {
         let [alpha, beta] = *c;
@@ -242,186 +189,314 @@ impl Reduced for D3 {
             x[2] + x[3] * alpha,
         ]
     }
+    #[inline(always)]
+    fn add_force<V: Wide>(f: &V3<V>, c: &[V; 2], wrench: &mut Twist<V>) {
+        let [alpha, beta] = *c;
+        for k in 0..3 {
+            wrench[k] = wrench[k] + f[k];
+        }
+        wrench[3] = wrench[3] + (alpha * f[2] - beta * f[1]);
+        wrench[4] = wrench[4] + beta * f[0];
+        wrench[5] = wrench[5] - alpha * f[0];
+    }
 
     #[inline(always)]
-    fn push_normal<V: Wide>(k: &[V; 21], c: &[V; 2], p: V, x: &mut Twist<V>, g: &mut Twist<V>) {
-        let (about_t, about_s) = (c[1] * p, -(c[0] * p));
-        g[0] = g[0] + p;
-        g[4] = g[4] + about_t;
-        g[5] = g[5] + about_s;
-        for row in 0..6 {
-            let change = k[at6(row, 0)] * p + k[at6(row, 4)] * about_t + k[at6(row, 5)] * about_s;
-            x[row] = x[row] + change;
+    fn hold<V: Wide>(axes: &Axes<V>, grip: &Grip<V>, arm: V3<V>, side: V, held: &mut Held<V>) {
+        let (n, t) = (axes.normal, axes.tangent);
+        let s = cross(n, t);
+        let w = &grip.wrench;
+        let force = add(add(scale(n, w[0]), scale(t, w[1])), scale(s, w[2]));
+        let moment = add(add(scale(n, w[3]), scale(t, w[4])), scale(s, w[5]));
+        let torque = add(cross(arm, force), moment);
+        held.load.linear = add(held.load.linear, scale(force, side));
+        held.load.angular = add(held.load.angular, scale(torque, side));
+        let [k, ka, kb, kaa, kab, kbb] = grip.sums;
+        let q = add(scale(t, ka), scale(s, kb));
+        held.s0 = held.s0 + k;
+        held.s1 = add(held.s1, add(scale(arm, k), q));
+        // Σk r rᵀ = r (k r + q)ᵀ + q rᵀ + t (kaa t + kab s)ᵀ + s (kab t + kbb s)ᵀ.
+        let e = add(scale(arm, k), q);
+        let along = add(scale(t, kaa), scale(s, kab));
+        let across = add(scale(t, kab), scale(s, kbb));
+        for (place, (i, j)) in [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]
+            .into_iter()
+            .enumerate()
+        {
+            held.s2[place] = held.s2[place]
+                + (arm[i] * e[j] + q[i] * arm[j])
+                + (t[i] * along[j] + s[i] * across[j]);
         }
     }
 
     #[inline(always)]
-    fn push_tangent<V: Wide>(
-        k: &[V; 21],
-        c: &[V; 2],
-        p: [V; 2],
-        x: &mut Twist<V>,
-        g: &mut Twist<V>,
-    ) {
-        let about_n = c[0] * p[1] - c[1] * p[0];
-        g[1] = g[1] + p[0];
-        g[2] = g[2] + p[1];
-        g[3] = g[3] + about_n;
-        for row in 0..6 {
-            let change =
-                k[at6(row, 1)] * p[0] + k[at6(row, 2)] * p[1] + k[at6(row, 3)] * about_n;
-            x[row] = x[row] + change;
-        }
+    fn turned<V: Wide>(i: &[V; 6], w: V3<V>) -> V3<V> {
+        [
+            i[0] * w[0] + i[3] * w[1] + i[4] * w[2],
+            i[3] * w[0] + i[1] * w[1] + i[5] * w[2],
+            i[4] * w[0] + i[5] * w[1] + i[2] * w[2],
+        ]
     }
 
     #[inline(always)]
-    fn at_point_inverse_mass<V: Wide>(k: &[V; 21], c: &[V; 2]) -> [V; 2] {
-        let [a, b] = *c;
-        let two = V::splat(2.0);
-        let at = |i: usize, j: usize| k[at6(i, j)];
-        let normal = at(0, 0) + two * (b * at(0, 4) - a * at(0, 5)) + b * b * at(4, 4)
-            + a * a * at(5, 5)
-            - two * a * b * at(4, 5);
-        let one = at(1, 1) - two * b * at(1, 3) + b * b * at(3, 3);
-        let other = at(2, 2) + two * a * at(2, 3) + a * a * at(3, 3);
-        let mixed = at(1, 2) + a * at(1, 3) - b * at(2, 3) - a * b * at(3, 3);
-        let half = V::splat(0.5);
-        let spread = half * (one - other);
-        let largest = half * (one + other) + (spread * spread + mixed * mixed).root();
-        [normal, largest]
+    fn balance<V: Wide>(held: &Held<V>, mass: V3<V>, inertia: &[V; 6]) -> Moving<V> {
+        let one = V::splat(1.0);
+        let d: V3<V> = [
+            one / (mass[0] + held.s0),
+            one / (mass[1] + held.s0),
+            one / (mass[2] + held.s0),
+        ];
+        let [x, y, z] = held.s1;
+        let s2 = &held.s2;
+        // Angular stiffness with the displacement eliminated: I + tr S₂ − S₂ − [S₁] D [S₁]ᵀ.
+        let xx = inertia[0] + (s2[1] + s2[2]) - (z * z * d[1] + y * y * d[2]);
+        let yy = inertia[1] + (s2[0] + s2[2]) - (z * z * d[0] + x * x * d[2]);
+        let zz = inertia[2] + (s2[0] + s2[1]) - (y * y * d[0] + x * x * d[1]);
+        let xy = inertia[3] - s2[3] + x * y * d[2];
+        let xz = inertia[4] - s2[4] + x * z * d[1];
+        let yz = inertia[5] - s2[5] + y * z * d[0];
+        let f = held.load.linear;
+        let moved: V3<V> = [d[0] * f[0], d[1] * f[1], d[2] * f[2]];
+        let r = sub(held.load.angular, cross(held.s1, moved));
+        // LDLᵀ of the 3 × 3 matrix.
+        let tiny = V::splat(1e-30);
+        let d0 = one / xx.most(tiny);
+        let (l1, l2) = (xy * d0, xz * d0);
+        let d1 = one / (yy - l1 * xy).most(tiny);
+        let yz = yz - l1 * xz;
+        let l3 = yz * d1;
+        let d2 = one / (zz - l2 * xz - l3 * yz).most(tiny);
+        let y1 = r[1] - l1 * r[0];
+        let y2 = r[2] - l2 * r[0] - l3 * y1;
+        let w2 = y2 * d2;
+        let w1 = y1 * d1 - l3 * w2;
+        let w0 = r[0] * d0 - l1 * w1 - l2 * w2;
+        let angular = [w0, w1, w2];
+        let dragged = cross(angular, held.s1);
+        Moving {
+            linear: [
+                d[0] * (f[0] - dragged[0]),
+                d[1] * (f[1] - dragged[1]),
+                d[2] * (f[2] - dragged[2]),
+            ],
+            angular,
+        }
     }
-}
-
-/// Place of K's element in the plane: order n, t, spin.
-const fn at3(i: usize, j: usize) -> usize {
-    let (i, j) = if i < j { (i, j) } else { (j, i) };
-    i * 3 - i * (i + 1) / 2 + j
 }
 
 impl Reduced for D2 {
     const POINTS: usize = 2;
-    const TANGENT_COLUMNS: usize = 0;
-    const K: usize = 6;
-    const HAS_INERTIA_COLUMN: bool = false;
-
-    fn pack_masses(inv_mass: [f32; 3], inv_inertia: [f32; 6], columns: [&mut Column; 2]) {
-        let [motion, _] = columns;
-        motion.0[3..5].copy_from_slice(&inv_mass[..2]);
-        motion.0[5] = inv_inertia[0];
-    }
+    const TANGENT: usize = 0;
+    const RECORD: usize = 3;
 
     #[inline(always)]
-    fn bodies<V: Wide>(m: &[V; LANES], _: &[V; LANES]) -> Moving<V> {
-        let o = zero::<V>();
+    fn motion<V: Wide>(c: &[V; LANES]) -> Moving<V> {
+        let o = zero();
         Moving {
-            linear: [m[0], m[1], o],
-            spin: [m[2], o, o],
-            inv_mass: [m[3], m[4], o],
-            inv_inertia: [m[5], o, o, o, o, o],
+            linear: [c[0], c[1], o],
+            angular: [c[2], o, o],
         }
     }
     #[inline(always)]
-    fn drift<V: Wide>(d: &[V; LANES]) -> Moving<V> {
-        let o = zero::<V>();
-        Moving {
-            linear: [d[0], d[1], o],
-            spin: [d[2], o, o],
-            inv_mass: [o; 3],
-            inv_inertia: [o; 6],
-        }
-    }
-    #[inline(always)]
-    fn repack<V: Wide>(moving: &Moving<V>, columns: &mut [V; LANES]) {
-        columns[0] = moving.linear[0];
-        columns[1] = moving.linear[1];
-        columns[2] = moving.spin[0];
+    fn to_columns<V: Wide>(motion: &Moving<V>, columns: &mut [V; LANES]) {
+        columns[..2].copy_from_slice(&motion.linear[..2]);
+        columns[2] = motion.angular[0];
     }
 
     #[inline(always)]
     fn relative<V: Wide>(axes: &Axes<V>, a: &Moving<V>, b: &Moving<V>) -> Twist<V> {
-        let (n, o) = (axes.normal, zero::<V>());
-        let velocity = |body: &Moving<V>, arm: V3<V>| {
+        let (n, o) = (axes.normal, zero());
+        let point = |body: &Moving<V>, arm: V3<V>| {
             [
-                body.linear[0] - body.spin[0] * arm[1],
-                body.linear[1] + body.spin[0] * arm[0],
+                body.linear[0] - body.angular[0] * arm[1],
+                body.linear[1] + body.angular[0] * arm[0],
             ]
         };
-        let (of_a, of_b) = (velocity(a, axes.arm_a), velocity(b, axes.arm_b));
+        let (of_a, of_b) = (point(a, axes.arm_a), point(b, axes.arm_b));
         let u = [of_b[0] - of_a[0], of_b[1] - of_a[1]];
         let along = n[0] * u[0] + n[1] * u[1];
         let across = n[0] * u[1] - n[1] * u[0];
-        [along, across, o, b.spin[0] - a.spin[0], o, o]
+        [along, across, o, b.angular[0] - a.angular[0], o, o]
     }
-
-    #[inline(always)]
-    fn spread<V: Wide>(axes: &Axes<V>, g: &Twist<V>, a: &mut Moving<V>, b: &mut Moving<V>) {
-        let n = axes.normal;
-        let p = [n[0] * g[0] - n[1] * g[1], n[1] * g[0] + n[0] * g[1]];
-        let moment = |arm: V3<V>| arm[0] * p[1] - arm[1] * p[0] + g[3];
-        for axis in 0..2 {
-            a.linear[axis] = a.linear[axis] - a.inv_mass[axis] * p[axis];
-            b.linear[axis] = b.linear[axis] + b.inv_mass[axis] * p[axis];
-        }
-        a.spin[0] = a.spin[0] - a.inv_inertia[0] * moment(axes.arm_a);
-        b.spin[0] = b.spin[0] + b.inv_inertia[0] * moment(axes.arm_b);
-    }
-
-    #[inline(always)]
-    fn inverse_mass<V: Wide>(axes: &Axes<V>, a: &Moving<V>, b: &Moving<V>) -> [V; 21] {
-        let n = axes.normal;
-        let t = [-n[1], n[0]];
-        let mut k = [zero::<V>(); 21];
-        for (body, arm) in [(a, axes.arm_a), (b, axes.arm_b)] {
-            let spin = body.inv_inertia[0];
-            let lever_n = arm[0] * n[1] - arm[1] * n[0];
-            let lever_t = arm[0] * t[1] - arm[1] * t[0];
-            let mass = |e: [V; 2], f: [V; 2]| {
-                body.inv_mass[0] * e[0] * f[0] + body.inv_mass[1] * e[1] * f[1]
-            };
-            let n2 = [n[0], n[1]];
-            k[0] = k[0] + mass(n2, n2) + spin * lever_n * lever_n;
-            k[1] = k[1] + mass(n2, t) + spin * lever_n * lever_t;
-            k[2] = k[2] + spin * lever_n;
-            k[3] = k[3] + mass(t, t) + spin * lever_t * lever_t;
-            k[4] = k[4] + spin * lever_t;
-            k[5] = k[5] + spin;
-        }
-        k
-    }
-
     #[inline(always)]
     fn at_point<V: Wide>(x: &Twist<V>, c: &[V; 2]) -> V3<V> {
         [x[0] - x[3] * c[0], x[1], zero()]
     }
-
     #[inline(always)]
-    fn push_normal<V: Wide>(k: &[V; 21], c: &[V; 2], p: V, x: &mut Twist<V>, g: &mut Twist<V>) {
-        let moment = -(c[0] * p);
-        g[0] = g[0] + p;
-        g[3] = g[3] + moment;
-        for (row, place) in [(0, 0), (1, 1), (2, 3)] {
-            x[place] = x[place] + k[at3(row, 0)] * p + k[at3(row, 2)] * moment;
-        }
+    fn add_force<V: Wide>(f: &V3<V>, c: &[V; 2], wrench: &mut Twist<V>) {
+        wrench[0] = wrench[0] + f[0];
+        wrench[1] = wrench[1] + f[1];
+        wrench[3] = wrench[3] - c[0] * f[0];
     }
 
     #[inline(always)]
-    fn push_tangent<V: Wide>(
-        k: &[V; 21],
-        _: &[V; 2],
-        p: [V; 2],
-        x: &mut Twist<V>,
-        g: &mut Twist<V>,
-    ) {
-        g[1] = g[1] + p[0];
-        for (row, place) in [(0, 0), (1, 1), (2, 3)] {
-            x[place] = x[place] + k[at3(row, 1)] * p[0];
+    fn hold<V: Wide>(axes: &Axes<V>, grip: &Grip<V>, arm: V3<V>, side: V, held: &mut Held<V>) {
+        let n = axes.normal;
+        let w = &grip.wrench;
+        let force = [n[0] * w[0] - n[1] * w[1], n[1] * w[0] + n[0] * w[1]];
+        let torque = arm[0] * force[1] - arm[1] * force[0] + w[3];
+        held.load.linear[0] = held.load.linear[0] + side * force[0];
+        held.load.linear[1] = held.load.linear[1] + side * force[1];
+        held.load.angular[0] = held.load.angular[0] + side * torque;
+        let [k, ka, _, kaa, ..] = grip.sums;
+        let q = [-(n[1] * ka), n[0] * ka];
+        held.s0 = held.s0 + k;
+        for axis in 0..2 {
+            held.s1[axis] = held.s1[axis] + (k * arm[axis] + q[axis]);
         }
+        let square = arm[0] * arm[0] + arm[1] * arm[1];
+        let mixed = arm[0] * q[0] + arm[1] * q[1];
+        held.s2[0] = held.s2[0] + (k * square + V::splat(2.0) * mixed + kaa);
     }
 
     #[inline(always)]
-    fn at_point_inverse_mass<V: Wide>(k: &[V; 21], c: &[V; 2]) -> [V; 2] {
-        let a = c[0];
-        let normal = k[0] - V::splat(2.0) * a * k[2] + a * a * k[5];
-        [normal, k[3]]
+    fn turned<V: Wide>(inertia: &[V; 6], w: V3<V>) -> V3<V> {
+        [inertia[0] * w[0], zero(), zero()]
+    }
+
+    #[inline(always)]
+    fn balance<V: Wide>(held: &Held<V>, mass: V3<V>, inertia: &[V; 6]) -> Moving<V> {
+        let (one, o) = (V::splat(1.0), zero());
+        let d = [one / (mass[0] + held.s0), one / (mass[1] + held.s0)];
+        let lever = [-held.s1[1], held.s1[0]];
+        let f = held.load.linear;
+        let stiff = inertia[0] + held.s2[0]
+            - (lever[0] * lever[0] * d[0] + lever[1] * lever[1] * d[1]);
+        let r = held.load.angular[0] - (lever[0] * d[0] * f[0] + lever[1] * d[1] * f[1]);
+        let w = r / stiff.most(V::splat(1e-30));
+        Moving {
+            linear: [
+                d[0] * (f[0] - lever[0] * w),
+                d[1] * (f[1] - lever[1] * w),
+                o,
+            ],
+            angular: [w, o, o],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simd::{Column, Portable};
+    use super::*;
+
+    /// Numbers that look random and are the same every time, between −1 and 1.
+    fn numbers(seed: u32) -> impl FnMut() -> Portable {
+        let mut state = seed;
+        move || {
+            let mut lanes = Column::default();
+            for lane in &mut lanes.0 {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                *lane = (state >> 8) as f32 / (1 << 23) as f32 - 1.0;
+            }
+            Portable::load(&lanes)
+        }
+    }
+
+    fn largest(values: &[Portable]) -> f32 {
+        let mut most = 0.0_f32;
+        for value in values {
+            let mut column = Column::default();
+            value.store(&mut column);
+            most = column.0.iter().fold(most, |m, x| m.max(x.abs()));
+        }
+        most
+    }
+
+    /// Balance against springs: the springs' forces after the motion, computed point by point,
+    /// hold the load together with inertia.
+    fn springs_balance_the_load<S: Reduced>(axes: &Axes<Portable>, in_plane: usize) {
+        let mut next = numbers(11);
+        let o = zero::<Portable>();
+        let points: Vec<([Portable; 2], Portable)> = (0..S::POINTS)
+            .map(|_| {
+                let c = [next(), if in_plane == 2 { next() } else { o }];
+                (c, next() * Portable::splat(2.0) + Portable::splat(5.0))
+            })
+            .collect();
+        let mut sums = [o; 6];
+        for (c, k) in &points {
+            let [a, b] = *c;
+            for (sum, part) in sums.iter_mut().zip([
+                *k,
+                *k * a,
+                *k * b,
+                *k * a * a,
+                *k * a * b,
+                *k * b * b,
+            ]) {
+                *sum = *sum + part;
+            }
+        }
+        let load = if in_plane == 2 {
+            Moving {
+                linear: [next(), next(), next()],
+                angular: [next(), next(), next()],
+            }
+        } else {
+            Moving {
+                linear: [next(), next(), o],
+                angular: [next(), o, o],
+            }
+        };
+        let one = Portable::splat(1.0);
+        let mass = [one, one, one];
+        let inertia = [one, one, one, o, o, o];
+        let mut held = Held::by(load);
+        let none = Grip {
+            wrench: [o; 6],
+            sums,
+        };
+        S::hold(axes, &none, axes.arm_b, one, &mut held);
+        let motion = S::balance(&held, mass, &inertia);
+        let still = Moving {
+            linear: [o; 3],
+            angular: [o; 3],
+        };
+        let x = S::relative(axes, &still, &motion);
+        let mut wrench = [o; 6];
+        for (c, k) in &points {
+            let u = S::at_point(&x, c);
+            S::add_force(&u.map(|part| -(part * *k)), c, &mut wrench);
+        }
+        let mut after = Held::by(load);
+        let grip = Grip {
+            wrench,
+            sums: [o; 6],
+        };
+        S::hold(axes, &grip, axes.arm_b, one, &mut after);
+        let left = sub(after.load.linear, motion.linear);
+        let turning = sub(after.load.angular, motion.angular);
+        assert!(largest(&left[..in_plane]) < 1e-4, "{}", largest(&left));
+        assert!(largest(&turning[..1]) < 1e-4, "{}", largest(&turning));
+    }
+
+    #[test]
+    fn springs_balance_the_load_in_space() {
+        let mut next = numbers(3);
+        let s = Portable::splat;
+        springs_balance_the_load::<D3>(
+            &Axes {
+                normal: [s(0.6), s(0.0), s(0.8)],
+                tangent: [s(0.0), s(1.0), s(0.0)],
+                arm_a: [next(), next(), next()],
+                arm_b: [next(), next(), next()],
+            },
+            2,
+        );
+    }
+
+    #[test]
+    fn springs_balance_the_load_in_the_plane() {
+        let mut next = numbers(5);
+        let s = Portable::splat;
+        springs_balance_the_load::<D2>(
+            &Axes {
+                normal: [s(0.6), s(0.8), s(0.0)],
+                tangent: [zero(); 3],
+                arm_a: [next(), next(), zero()],
+                arm_b: [next(), next(), zero()],
+            },
+            1,
+        );
     }
 }

@@ -31,12 +31,20 @@ pub trait Wide:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
+    /// The same number eight times.
     fn splat(value: f32) -> Self;
+    /// From memory.
     fn load(column: &Column) -> Self;
+    /// To memory.
     fn store(self, column: &mut Column);
+    /// The lesser of two, lane by lane.
     fn least(self, other: Self) -> Self;
+    /// The greater of two, lane by lane.
     fn most(self, other: Self) -> Self;
+    /// The square root.
     fn root(self) -> Self;
+    /// 1 where this is greater than 0, else 0.
+    fn positive(self) -> Self;
     /// Lane j of row i becomes lane i of row j.
     fn transpose(rows: [Self; LANES]) -> [Self; LANES];
 }
@@ -101,6 +109,10 @@ impl Wide for Portable {
     #[inline(always)]
     fn root(self) -> Self {
         Self(self.0.map(f32::sqrt))
+    }
+    #[inline(always)]
+    fn positive(self) -> Self {
+        Self(self.0.map(|x| if x > 0.0 { 1.0 } else { 0.0 }))
     }
     #[inline(always)]
     fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
@@ -174,6 +186,13 @@ mod avx {
         #[inline(always)]
         fn root(self) -> Self {
             Self(unsafe { _mm256_sqrt_ps(self.0) })
+        }
+        #[inline(always)]
+        fn positive(self) -> Self {
+            unsafe {
+                let mask = _mm256_cmp_ps::<_CMP_GT_OQ>(self.0, _mm256_setzero_ps());
+                Self(_mm256_and_ps(mask, _mm256_set1_ps(1.0)))
+            }
         }
         #[inline(always)]
         fn transpose(rows: [Self; LANES]) -> [Self; LANES] {

@@ -1,12 +1,12 @@
 //! The patches of a world, kept from step to step.
 //!
 //! A patch lives as long as its two parts touch. While neither body has moved noticeably from its
-//! base pose, nothing at all is done for it: its columns ([`super::patch`]) stay as they are, and
-//! sweeps follow the bodies' small drift to first order. When one has moved, the pair is detected
-//! afresh and the patch rewritten; points that continue keep their impulses.
+//! base pose, nothing at all is done for it: its record ([`super::patch`]) stays as it is, and
+//! kernels follow the bodies' small drift to first order. When one has moved, the pair is detected
+//! afresh and the patch rewritten; points that continue keep their forces.
 
-use super::color::{Coloring, Ends, PatchNumbers, PointNumbers, Slot};
 use super::pairs::{Pair, PairChanges};
+use super::records::{PatchNumbers, PointNumbers, Records};
 use crate::body::{Bodies, Motion};
 use crate::detect::Contact;
 use crate::material::{Materials, Surface};
@@ -22,7 +22,6 @@ const MOST: usize = 4;
 pub(crate) struct Patch<S: Space> {
     pub(crate) a: u32,
     pub(crate) b: u32,
-    pub(crate) slot: Slot,
     pub(crate) surface: Surface,
     pub(crate) basis: S::Matrix,
     pub(crate) count: usize,
@@ -49,7 +48,9 @@ pub(crate) struct Patches<S: Space> {
     pairs: Vec<Touching>,
     list: Vec<Patch<S>>,
     unused: Vec<u32>,
-    pub(crate) coloring: Coloring,
+    pub(crate) records: Records,
+    /// Whether patches were added or removed since this was last asked.
+    has_changed: bool,
 }
 
 impl<S: Space> Default for Patches<S> {
@@ -58,7 +59,8 @@ impl<S: Space> Default for Patches<S> {
             pairs: Vec::new(),
             list: Vec::new(),
             unused: Vec::new(),
-            coloring: Coloring::default(),
+            records: Records::default(),
+            has_changed: false,
         }
     }
 }
@@ -98,13 +100,17 @@ impl<S: Space> Patches<S> {
         self.pairs.len()
     }
 
-    /// Live patches, in the order of their bodies.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Patch<S>> {
-        self.pairs.iter().flat_map(|touching| {
-            std::iter::successors(self.list.get(touching.first as usize), |patch| {
-                self.list.get(patch.next as usize)
-            })
+    /// Live patches with their numbers, in the order of their bodies.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Patch<S>)> {
+        let of = |at: u32| self.list.get(at as usize).map(|patch| (at, patch));
+        self.pairs.iter().flat_map(move |touching| {
+            std::iter::successors(of(touching.first), move |(_, patch)| of(patch.next))
         })
+    }
+
+    /// Whether patches were added or removed since this was last asked.
+    pub(crate) fn take_change(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
     }
 
     /// Takes over a changed list of pairs.
@@ -130,39 +136,22 @@ impl<S: Space> Patches<S> {
             if is_named || !concerns(&touching.pair) {
                 merged.push(touching);
             } else {
-                self.remove_chain(bodies, touching.first);
+                self.remove_chain(touching.first);
             }
         }
         merged.extend(new.map(|pair| Touching { pair, first: NONE }));
         self.pairs = merged;
     }
 
-    fn ends(bodies: &Bodies<S>, a: u32, b: u32) -> Ends {
-        Ends {
-            a,
-            b,
-            moves_a: bodies.is_dynamic(a as usize),
-            moves_b: bodies.is_dynamic(b as usize),
-        }
-    }
-
-    fn remove_chain(&mut self, bodies: &Bodies<S>, mut at: u32) {
-        while let Some(patch) = self.list.get(at as usize) {
+    fn remove_chain(&mut self, mut at: u32) {
+        while let Some(patch) = self.list.get_mut(at as usize) {
             let next = patch.next;
-            self.remove(bodies, at);
+            patch.is_live = false;
+            self.records.clear::<S>(at);
+            self.unused.push(at);
+            self.has_changed = true;
             at = next;
         }
-    }
-
-    fn remove(&mut self, bodies: &Bodies<S>, at: u32) {
-        let patch = &mut self.list[at as usize];
-        patch.is_live = false;
-        let ends = Self::ends(bodies, patch.a, patch.b);
-        let slot = patch.slot;
-        if let Some((owner, slot)) = self.coloring.remove::<S>(slot, &ends) {
-            self.list[owner as usize].slot = slot;
-        }
-        self.unused.push(at);
     }
 
     /// Takes over what detection found for some pairs.
@@ -180,18 +169,16 @@ impl<S: Space> Patches<S> {
         let Touching { pair, first } = self.pairs[index];
         if points.is_empty() {
             self.pairs[index].first = NONE;
-            self.remove_chain(ground.bodies, first);
+            self.remove_chain(first);
             return;
         }
         let parts = |p: &ContactPoint<S>| (p.feature.part_a, p.feature.part_b);
         let (mut old, mut new_first, mut last) = (first, NONE, NONE);
         for group in points.chunk_by(|p, q| parts(p) == parts(q)) {
-            let mut patch = fresh(ground, pair, group);
+            let patch = fresh(ground, pair, group);
             let at = match self.take(&mut old, parts(&group[0])) {
                 Some(at) => {
-                    let before = &self.list[at as usize];
-                    patch.slot = before.slot;
-                    let kept = self.inherited(before, &patch, ground.bodies);
+                    let kept = self.inherited(at, &patch, ground.bodies);
                     self.write(ground, at, patch, &kept);
                     at
                 }
@@ -203,7 +190,7 @@ impl<S: Space> Patches<S> {
             }
             last = at;
         }
-        self.remove_chain(ground.bodies, old);
+        self.remove_chain(old);
         self.pairs[index].first = new_first;
     }
 
@@ -233,25 +220,21 @@ impl<S: Space> Patches<S> {
                 self.list.len() as u32 - 1
             }
         };
-        let ends = Self::ends(ground.bodies, patch.a, patch.b);
-        let slot = self.coloring.insert::<S>(at, &ends);
-        self.write(ground, at, Patch { slot, ..patch }, &[[0.0; 3]; MOST]);
+        self.records.reserve::<S>(at);
+        self.has_changed = true;
+        self.write(ground, at, patch, &[[0.0; 3]; MOST]);
         at
     }
 
-    /// Impulses of a renewed patch's points: those of the old points they continue.
-    fn inherited(
-        &self,
-        before: &Patch<S>,
-        after: &Patch<S>,
-        bodies: &Bodies<S>,
-    ) -> [[f64; 3]; MOST] {
+    /// Forces of a renewed patch's points: those of the old points they continue.
+    fn inherited(&self, at: u32, after: &Patch<S>, bodies: &Bodies<S>) -> [[f64; 3]; MOST] {
+        let before = &self.list[at as usize];
         let size = bodies.radius[after.a as usize].min(bodies.radius[after.b as usize]);
         let mut taken = [false; MOST];
-        let mut impulses = [[0.0; 3]; MOST];
+        let mut forces = [[0.0; 3]; MOST];
         let mut is_new = [false; MOST];
         let world = |k: usize| {
-            let local = self.coloring.impulse::<S>(before.slot, k);
+            let local = self.records.force::<S>(at, k);
             S::to_world(&before.basis, vector::<S>(local))
         };
         for k in 0..after.count {
@@ -260,7 +243,7 @@ impl<S: Space> Patches<S> {
             match same {
                 Some(j) => {
                     taken[j] = true;
-                    impulses[k] = numbers(S::to_local(&after.basis, world(j)));
+                    forces[k] = numbers(S::to_local(&after.basis, world(j)));
                 }
                 None => is_new[k] = true,
             }
@@ -272,19 +255,19 @@ impl<S: Space> Patches<S> {
                 .min_by(|&i, &j| distance(i).total_cmp(&distance(j)));
             if let Some(j) = nearest {
                 taken[j] = true;
-                impulses[k] = numbers(S::to_local(&after.basis, world(j)));
+                forces[k] = numbers(S::to_local(&after.basis, world(j)));
             }
         }
-        impulses
+        forces
     }
 
-    /// Puts a patch at a place of the list and its numbers into its columns.
+    /// Puts a patch at a place of the list and its numbers into its record.
     fn write(
         &mut self,
         ground: &Ground<'_, S>,
         at: u32,
         patch: Patch<S>,
-        impulses: &[[f64; 3]; MOST],
+        forces: &[[f64; 3]; MOST],
     ) {
         let center = patch.points[..patch.count]
             .iter()
@@ -297,6 +280,7 @@ impl<S: Space> Patches<S> {
             arm_b: arm(patch.b),
             friction: patch.surface.friction,
             restitution: patch.surface.restitution,
+            mass: shared_mass(ground.bodies, patch.a, patch.b) / patch.count as f64,
             points: [PointNumbers::default(); MOST],
             count: patch.count,
         };
@@ -311,46 +295,25 @@ impl<S: Space> Patches<S> {
             numbers.points[k] = PointNumbers {
                 place: [local.component(1), local.component(2)],
                 separation: point.separation - point.normal.dot(apart),
-                impulse: impulses[k],
+                force: forces[k],
             };
         }
-        self.coloring.write(patch.slot, &numbers);
+        self.records.write(at, [patch.a, patch.b], &numbers);
         self.list[at as usize] = patch;
     }
 
-    /// Marks patches that may bounce: with restitution, and approaching faster than `threshold`.
-    pub(crate) fn find_bouncy(&mut self, bodies: &Bodies<S>, threshold: f64) {
-        self.coloring.clear_bouncy();
-        for patch in self.list.iter().filter(|p| p.is_live) {
-            if patch.surface.restitution <= 0.0 {
-                continue;
-            }
-            let approaches = patch.points[..patch.count].iter().any(|point| {
-                let velocity = |body: u32| {
-                    let motion = &bodies.motion[body as usize];
-                    let arm = point.position - bodies.position[body as usize];
-                    motion.linear + S::spin_cross(motion.spin, arm)
-                };
-                point.normal.dot(velocity(patch.b) - velocity(patch.a)) < -0.5 * threshold
-            });
-            if approaches {
-                self.coloring.mark_bouncy(patch.slot);
-            }
-        }
-    }
-
-    /// All points as contacts, with the impulses of a whole step of `substeps`.
-    pub(crate) fn contacts(&self, bodies: &Bodies<S>, substeps: u32) -> Vec<Contact<S>> {
+    /// All points as contacts, with the impulses of a step of `dt`.
+    pub(crate) fn contacts(&self, bodies: &Bodies<S>, dt: f64) -> Vec<Contact<S>> {
         let mut contacts = Vec::new();
-        for patch in self.iter() {
+        for (at, patch) in self.iter() {
             for k in 0..patch.count {
-                let local = vector::<S>(self.coloring.impulse::<S>(patch.slot, k));
+                let local = vector::<S>(self.records.force::<S>(at, k));
                 contacts.push(Contact {
                     a: patch.a,
                     b: patch.b,
                     point: patch.points[k],
                     surface: patch.surface,
-                    impulse: S::to_world(&patch.basis, local) * f64::from(substeps),
+                    impulse: S::to_world(&patch.basis, local) * dt,
                     anchor: bodies
                         .origin(patch.a as usize)
                         .local_point(patch.points[k].position),
@@ -371,7 +334,7 @@ fn numbers<V: Components>(vector: V) -> [f64; 3] {
     std::array::from_fn(|axis| vector.component(axis))
 }
 
-/// A patch from contact points of one pair of parts, not yet in any colour.
+/// A patch from contact points of one pair of parts.
 fn fresh<S: Space>(ground: &Ground<'_, S>, pair: Pair, points: &[ContactPoint<S>]) -> Patch<S> {
     let Pair { a, b } = pair;
     let (of_a, of_b) = (
@@ -384,7 +347,6 @@ fn fresh<S: Space>(ground: &Ground<'_, S>, pair: Pair, points: &[ContactPoint<S>
     Patch {
         a,
         b,
-        slot: Slot::default(),
         surface: ground.materials.between(of_a, of_b),
         basis: S::basis(points[0].normal),
         count,
@@ -445,3 +407,10 @@ fn spread_out<S: Space>(points: &[ContactPoint<S>], kept: &mut [ContactPoint<S>;
     count
 }
 
+
+/// Mass that an impulse between two bodies moves, turning aside, kg.
+fn shared_mass<S: Space>(bodies: &Bodies<S>, a: u32, b: u32) -> f64 {
+    let inverse = |k: u32| 1.0 / bodies.mass(k as usize);
+    let sum = inverse(a) + inverse(b);
+    if sum > 0.0 { 1.0 / sum } else { 0.0 }
+}
