@@ -55,11 +55,6 @@ impl Worker<'_> {
         count * self.index / threads..count * (self.index + 1) / threads
     }
 
-    /// Whether this thread does what only one may do.
-    pub(crate) fn is_first(&self) -> bool {
-        self.index == 0
-    }
-
     /// Waits for the others.
     pub(crate) fn wait(&self) {
         self.barrier.wait();

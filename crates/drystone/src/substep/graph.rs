@@ -92,6 +92,13 @@ impl Graph {
         &self.touches[self.starts[body] as usize..self.starts[body + 1] as usize]
     }
 
+    /// Record, body on the other side, and 1 where this body is B or −1 where it is A.
+    pub(crate) fn patches_of(&self, body: usize) -> impl Iterator<Item = (u32, u32, f64)> {
+        self.touches(body)
+            .iter()
+            .map(|touch| (touch.record, touch.other, f64::from(touch.side)))
+    }
+
     /// Bodies of each colour.
     fn paint(&self, bodies: usize, moves: &impl Fn(usize) -> bool) -> Vec<Vec<u32>> {
         const NONE: u32 = u32::MAX;

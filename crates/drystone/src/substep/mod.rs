@@ -27,6 +27,7 @@
 mod columns;
 mod crew;
 mod graph;
+mod guess;
 mod pairs;
 mod patch;
 mod records;
@@ -45,6 +46,7 @@ use crate::space::{Linear, Space};
 use columns::BodyColumns;
 use pairs::Pairs;
 use graph::Graph;
+use guess::guess_loads;
 use patch::Law;
 use simd::{Instructions, LANES};
 use touching::{Found, Ground, Patches};
@@ -130,6 +132,10 @@ impl<S: Space> RealTime<S> {
     ) {
         self.find_dirty(bodies, around, is_stale);
         self.detect(bodies, around);
+        if is_stale {
+            let slow = around.gravity.length() * around.dt;
+            guess_loads(&mut self.patches, &self.graph, bodies, around.gravity, slow);
+        }
         self.load(bodies, options, around);
         self.solve(options, around);
         self.write_back(bodies, options, around);
@@ -175,7 +181,7 @@ impl<S: Space> RealTime<S> {
         for &k in &changes.moved {
             is_moved[k as usize] = true;
         }
-        self.patches.change_pairs(bodies, &changes, &is_moved);
+        self.patches.change_pairs(&changes, &is_moved);
         let found = self.touch_pairs(bodies, around);
         let columns = &self.columns;
         let ground = Ground {

@@ -60,15 +60,6 @@ pub(crate) struct PairChanges {
 }
 
 impl<S: Space> Pairs<S> {
-    /// Whether two bodies' loose boxes overlap (or one has none).
-    fn may_touch(&self, a: usize, b: usize) -> bool {
-        match (&self.boxes[a], &self.boxes[b]) {
-            (Some(of_a), Some(of_b)) => of_a.overlaps(of_b),
-            (None, None) => false,
-            _ => true,
-        }
-    }
-
     /// Gives new boxes to the bodies among `candidates` that have left theirs, and finds their
     /// pairs. `reach` is how far each body can move in the coming step, contact margin included.
     pub(crate) fn update(
@@ -150,11 +141,6 @@ impl<S: Space> Pairs<S> {
         pairs.sort_unstable();
         pairs.dedup();
         pairs
-    }
-
-    /// Whether an old pair is still one.
-    pub(crate) fn holds(&self, pair: &Pair) -> bool {
-        self.may_touch(pair.a as usize, pair.b as usize)
     }
 }
 

@@ -97,6 +97,13 @@ impl Records {
         }
     }
 
+    /// Sets the normal force at a patch's point, N.
+    pub(crate) fn set_normal_force<S: Space>(&mut self, patch: u32, point: usize, force: f64) {
+        let at = Layout::<S>::point(point) + Layout::<S>::FORCE;
+        let column = (patch as usize + 1) * S::RECORD + at / LANES;
+        self.columns[column].0[at % LANES] = force as f32;
+    }
+
     /// The force at a patch's point in the patch's axes, N.
     pub(crate) fn force<S: Space>(&self, patch: u32, point: usize) -> [f64; 3] {
         let record = patch as usize + 1;

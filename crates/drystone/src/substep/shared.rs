@@ -9,7 +9,6 @@
 #![allow(unsafe_code)]
 
 use std::marker::PhantomData;
-use std::ops::Range;
 
 /// A slice that may be written from several threads, in different places.
 pub(crate) struct Shared<'a, T> {
@@ -49,14 +48,5 @@ impl<'a, T: Copy> Shared<'a, T> {
         assert!(index < self.len);
         // SAFETY: in range; nobody else uses it now (see the module).
         unsafe { *self.start.add(index) = value }
-    }
-
-    /// A part of the slice to write in. No other thread may be using any of it.
-    #[inline(always)]
-    #[allow(clippy::mut_from_ref)]
-    pub(crate) fn part(&self, range: Range<usize>) -> &mut [T] {
-        assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: in range; nobody else uses it now (see the module).
-        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
 }

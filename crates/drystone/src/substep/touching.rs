@@ -108,18 +108,33 @@ impl<S: Space> Patches<S> {
         })
     }
 
+    /// The normal of a patch, from A to B.
+    pub(crate) fn normal(&self, patch: u32) -> S::Vector {
+        self.list[patch as usize].points[0].normal
+    }
+
+    /// Whether a patch carries anything.
+    pub(crate) fn carries(&self, patch: u32) -> bool {
+        let count = self.list[patch as usize].count;
+        (0..count).any(|k| self.records.force::<S>(patch, k)[0] > 0.0)
+    }
+
+    /// Spreads a normal force, N, evenly over a patch's points.
+    pub(crate) fn set_force(&mut self, patch: u32, force: f64) {
+        let count = self.list[patch as usize].count;
+        for k in 0..count {
+            self.records
+                .set_normal_force::<S>(patch, k, force / count as f64);
+        }
+    }
+
     /// Whether patches were added or removed since this was last asked.
     pub(crate) fn take_change(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
     }
 
     /// Takes over a changed list of pairs.
-    pub(crate) fn change_pairs(
-        &mut self,
-        bodies: &Bodies<S>,
-        changes: &PairChanges,
-        is_moved: &[bool],
-    ) {
+    pub(crate) fn change_pairs(&mut self, changes: &PairChanges, is_moved: &[bool]) {
         if changes.moved.is_empty() {
             return;
         }
