@@ -272,8 +272,16 @@ impl<S: Space> World<S> {
         self.real_time
             .step(&mut self.bodies, options, &around, is_stale);
         self.accept(good)?;
+        let evidence = self
+            .is_sampled()
+            .then(|| self.real_time.evidence(&self.bodies, &self.settings, options));
         Ok(StepReport {
             step: self.step,
+            contacts: self.real_time.contact_count(),
+            certificate: evidence.map(|evidence| Certificate {
+                step: self.step,
+                ..evidence.certify(&self.bodies)
+            }),
             ..StepReport::default()
         })
     }
@@ -306,6 +314,7 @@ impl<S: Space> World<S> {
                     assembled: &assembled,
                     impulses: &impulses,
                     nudges: nudges.as_deref(),
+                    reached: None,
                 },
                 &ledger,
             )

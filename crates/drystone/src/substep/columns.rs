@@ -106,6 +106,16 @@ impl<S: Space> BodyColumns<S> {
         get(&self.motion[k + 1])
     }
 
+    /// The motion of a body before the last substep, and what it would be after it without contact.
+    pub(crate) fn last_substep(&self, k: usize, h: f64) -> (Motion<S>, Motion<S>) {
+        let aim: Motion<S> = get(&self.aim[k + 1]);
+        let free = Motion {
+            linear: aim.linear * (1.0 / h),
+            spin: aim.spin * (1.0 / h),
+        };
+        (get(&self.before[k + 1]), free)
+    }
+
     /// Takes over a body's motion and how it resists, and what forces do to it in a substep.
     pub(crate) fn load(&mut self, bodies: &Bodies<S>, k: usize, acceleration: &Motion<S>, h: f64) {
         let place = k + 1;

@@ -26,6 +26,7 @@
 
 mod columns;
 mod crew;
+mod evidence;
 mod graph;
 mod guess;
 mod pairs;
@@ -77,7 +78,7 @@ impl Default for Substep {
             rounds: 6,
             stiffness: 1.0,
             loading: 0.3,
-            unloading: 0.5,
+            unloading: 0.6,
             repair_rate: 0.6,
             instructions: Instructions::best(),
         }
@@ -276,7 +277,7 @@ impl<S: Space> RealTime<S> {
                 for _ in 0..options.rounds {
                     for groups in &graph.colors {
                         let mine = &groups[worker.share(groups.len())];
-                        patch::settle::<S>(instructions, &field, mine, &graph.sides);
+                        patch::settle::<S>(instructions, &field, mine, &graph.sides, &law);
                         worker.wait();
                     }
                     patch::learn::<S>(instructions, &field, worker.share(records), &law);
@@ -344,6 +345,15 @@ fn lookahead<S: Space>(around: &Circumstances<'_, S>) -> Lookahead {
     }
 }
 
+/// How detection looks ahead with these settings.
+fn lookahead_of<S: Space>(settings: &crate::world::Settings<S>) -> Lookahead {
+    Lookahead {
+        dt: settings.dt,
+        margin: settings.margin,
+        acceleration: settings.gravity.length(),
+    }
+}
+
 /// The numbers of the contact law in a substep of h seconds.
 fn law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> Law {
     // Without gravity loads have no natural acceleration; take that of the Earth.
@@ -352,6 +362,7 @@ fn law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> La
     Law {
         h: h as f32,
         stiffness: (options.stiffness / (acceleration * h * h)) as f32,
+        softness: (acceleration * h * h / options.stiffness) as f32,
         acceleration: acceleration as f32,
         repaired: (options.repair_rate * h).min(1.0) as f32,
         threshold: around.rules.restitution_threshold as f32,

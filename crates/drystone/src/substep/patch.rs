@@ -34,7 +34,7 @@
 
 use std::ops::Range;
 
-use super::reduced::{Axes, Grip, Held, Moving, V3, sub, zero};
+use super::reduced::{Axes, Grip, Held, Moving, Twist, V3, sub, zero};
 use super::shared::Shared;
 use super::simd::{Column, LANES, Wide, dispatch};
 use crate::space::Space;
@@ -70,6 +70,8 @@ impl<S: Space> Layout<S> {
 
 /// Separation that marks a place in a patch without a point, m.
 pub(crate) const NO_POINT: f32 = 1e30;
+/// Times its load that a contact force may reach in one round.
+const MOST_GROWTH: f32 = 1e3;
 /// Numbers in a record at most.
 const MOST: usize = 48;
 
@@ -99,6 +101,8 @@ pub(crate) struct Law {
     pub(crate) h: f32,
     /// κ/(a h²): stiffness for a load, 1/m.
     pub(crate) stiffness: f32,
+    /// Its inverse, m: how far any contact gives way under its load.
+    pub(crate) softness: f32,
     /// a, m/s².
     pub(crate) acceleration: f32,
     /// 1 − α: part of an overlap that is repaired in a substep.
@@ -213,22 +217,20 @@ fn write_records<S: Space, V: Wide>(
     }
 }
 
-/// Force of a point along n, t₁, t₂, and the stiffness to count with.
-///
-/// A spring that has just let go still counts as long as a step of its own length would bring it
-/// back: otherwise a body would jump back and forth between held and free.
+/// Force of a point along n, t₁, t₂ whose sides move by `u`. No force grows to more than a few
+/// times the load that its stiffness was made for.
 #[inline(always)]
 fn point_force<S: Space, V: Wide>(
     numbers: &[V; MOST],
     at: usize,
     u: &V3<V>,
-    mu: V,
-) -> (V3<V>, V) {
+    (mu, softness): (V, V),
+) -> V3<V> {
     let o = zero::<V>();
     let k = numbers[at + Layout::<S>::STIFFNESS];
-    let known = numbers[at + Layout::<S>::FORCE];
-    let pressed = known - k * (numbers[at + Layout::<S>::GAP] + u[0]);
-    let normal = pressed.most(o);
+    let normal = pressed::<S, V>(numbers, at, u[0])
+        .most(o)
+        .least(V::splat(MOST_GROWTH) * softness * k);
     let mut force = [normal, o, o];
     let mut squared = o;
     for j in 0..Layout::<S>::TANGENTS {
@@ -239,7 +241,14 @@ fn point_force<S: Space, V: Wide>(
     for j in 0..Layout::<S>::TANGENTS {
         force[1 + j] = force[1 + j] * shrink;
     }
-    (force, k * (pressed + known).positive())
+    force
+}
+
+/// λ − k (g + u): the normal force of a point whose sides move by `u`, or its lack if negative.
+#[inline(always)]
+fn pressed<S: Space, V: Wide>(numbers: &[V; MOST], at: usize, u: V) -> V {
+    let k = numbers[at + Layout::<S>::STIFFNESS];
+    numbers[at + Layout::<S>::FORCE] - k * (numbers[at + Layout::<S>::GAP] + u)
 }
 
 /// Gaps and stiffnesses of a substep.
@@ -302,6 +311,7 @@ fn ends_of(field: &Field<'_>, group: usize) -> ([u32; LANES], [u32; LANES], [u32
 #[inline(always)]
 fn learn_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: Range<usize>, law: &Law) {
     let (loading, unloading) = (V::splat(law.loading), V::splat(law.unloading));
+    let softness = V::splat(law.softness);
     for group in groups {
         let (records, a, b) = ends_of(field, group);
         let mut numbers = read_records::<S, V>(&field.records, &records);
@@ -314,7 +324,7 @@ fn learn_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: Range<usize>, law:
         for p in 0..S::POINTS {
             let at = Layout::<S>::point(p);
             let c = place::<S, V>(&numbers, at);
-            let (force, _) = point_force::<S, V>(&numbers, at, &S::at_point(&x, &c), mu);
+            let force = point_force::<S, V>(&numbers, at, &S::at_point(&x, &c), (mu, softness));
             let grows = (force[0] - numbers[at + Layout::<S>::FORCE]).positive();
             let part = unloading + (loading - unloading) * grows;
             for j in 0..S::DIM {
@@ -326,12 +336,46 @@ fn learn_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: Range<usize>, law:
     }
 }
 
+/// The first where the body is B, the second where it is A.
+#[inline(always)]
+fn choose<V: Wide>([is_b, is_a]: [V; 2], p: V3<V>, q: V3<V>) -> V3<V> {
+    let mut chosen = [zero::<V>(); 3];
+    for k in 0..3 {
+        chosen[k] = is_b * p[k] + is_a * q[k];
+    }
+    chosen
+}
+
+/// Relative motion of a patch's sides seen from one of its bodies.
+#[inline(always)]
+fn relative<S: Space, V: Wide>(
+    axes: &Axes<V>,
+    is: [V; 2],
+    own: &Moving<V>,
+    other: &Moving<V>,
+) -> Twist<V> {
+    let a = Moving {
+        linear: choose(is, other.linear, own.linear),
+        angular: choose(is, other.angular, own.angular),
+    };
+    let b = Moving {
+        linear: choose(is, own.linear, other.linear),
+        angular: choose(is, own.angular, other.angular),
+    };
+    S::relative(axes, &a, &b)
+}
+
 /// Adds what one patch of each of eight bodies does to it.
+///
+/// A spring counts where it presses, and also where it would press if the body went where inertia
+/// takes it: otherwise a body whose spring has just let go would go there, be thrown back, and so
+/// on for ever.
 #[inline(always)]
 fn add_side<S: Space, V: Wide>(
     field: &Field<'_>,
     sides: &Sides,
-    own: &Moving<V>,
+    (own, aim): (&Moving<V>, &Moving<V>),
+    softness: V,
     held: &mut Held<V>,
 ) {
     let o = zero::<V>();
@@ -341,24 +385,10 @@ fn add_side<S: Space, V: Wide>(
     let axes = axes::<S, V>(&numbers);
     let side = V::load(&sides.side);
     // 1 and 0 where the body is B, 0 and 1 where it is A.
-    let (is_b, is_a) = (half * (one + side), half * (one - side));
-    let choose = |p: V3<V>, q: V3<V>| {
-        let mut chosen = [o; 3];
-        for k in 0..3 {
-            chosen[k] = is_b * p[k] + is_a * q[k];
-        }
-        chosen
-    };
-    let a = Moving {
-        linear: choose(other.linear, own.linear),
-        angular: choose(other.angular, own.angular),
-    };
-    let b = Moving {
-        linear: choose(own.linear, other.linear),
-        angular: choose(own.angular, other.angular),
-    };
-    let arm = choose(axes.arm_b, axes.arm_a);
-    let x = S::relative(&axes, &a, &b);
+    let is = [half * (one + side), half * (one - side)];
+    let arm = choose(is, axes.arm_b, axes.arm_a);
+    let x = relative::<S, V>(&axes, is, own, &other);
+    let x_aim = relative::<S, V>(&axes, is, aim, &other);
     let mu = numbers[Layout::<S>::MU];
     let mut grip = Grip {
         wrench: [o; 6],
@@ -367,7 +397,11 @@ fn add_side<S: Space, V: Wide>(
     for p in 0..S::POINTS {
         let at = Layout::<S>::point(p);
         let c = place::<S, V>(&numbers, at);
-        let (force, k) = point_force::<S, V>(&numbers, at, &S::at_point(&x, &c), mu);
+        let u = S::at_point(&x, &c);
+        let force = point_force::<S, V>(&numbers, at, &u, (mu, softness));
+        let now = pressed::<S, V>(&numbers, at, u[0]);
+        let then = pressed::<S, V>(&numbers, at, S::at_point(&x_aim, &c)[0]);
+        let k = numbers[at + Layout::<S>::STIFFNESS] * now.most(then).positive();
         S::add_force(&force, &c, &mut grip.wrench);
         let (ka, kb) = (k * c[0], k * c[1]);
         let parts = [k, ka, kb, ka * c[0], ka * c[1], kb * c[1]];
@@ -380,7 +414,13 @@ fn add_side<S: Space, V: Wide>(
 
 /// Moves each body of a colour to where inertia and its patches balance, the others held still.
 #[inline(always)]
-fn settle_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) {
+fn settle_kernel<S: Space, V: Wide>(
+    field: &Field<'_>,
+    groups: &[BodyGroup],
+    sides: &[Sides],
+    law: &Law,
+) {
+    let softness = V::splat(law.softness);
     for group in groups {
         let mut columns = gather::<V>(&field.shift, &group.bodies);
         let own = S::motion(&columns);
@@ -394,7 +434,7 @@ fn settle_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], sid
             angular: S::turned(&inertia, sub(aim.angular, own.angular)),
         });
         for entry in &sides[group.start as usize..group.end as usize] {
-            add_side::<S, V>(field, entry, &own, &mut held);
+            add_side::<S, V>(field, entry, (&own, &aim), softness, &mut held);
         }
         let change = S::balance(&held, mass, &inertia);
         let mut moved = own;
@@ -424,5 +464,6 @@ dispatch! {
 }
 dispatch! {
     /// Moves each body of a colour to where inertia and its patches balance.
-    fn settle<S: Space>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) = settle_kernel
+    fn settle<S: Space>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides], law: &Law)
+        = settle_kernel
 }

@@ -104,6 +104,13 @@ impl Records {
         self.columns[column].0[at % LANES] = force as f32;
     }
 
+    /// The gap of a patch's point in the last substep, m.
+    pub(crate) fn gap<S: Space>(&self, patch: u32, point: usize) -> f64 {
+        let at = Layout::<S>::point(point) + Layout::<S>::GAP;
+        let column = (patch as usize + 1) * S::RECORD + at / LANES;
+        f64::from(self.columns[column].0[at % LANES])
+    }
+
     /// The force at a patch's point in the patch's axes, N.
     pub(crate) fn force<S: Space>(&self, patch: u32, point: usize) -> [f64; 3] {
         let record = patch as usize + 1;

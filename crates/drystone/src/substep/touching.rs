@@ -339,7 +339,7 @@ impl<S: Space> Patches<S> {
     }
 }
 
-fn vector<S: Space>(numbers: [f64; 3]) -> S::Vector {
+pub(crate) fn vector<S: Space>(numbers: [f64; 3]) -> S::Vector {
     (0..S::DIM).fold(S::Vector::default(), |v, axis| {
         v.with_component(axis, numbers[axis])
     })
