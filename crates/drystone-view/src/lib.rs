@@ -9,6 +9,8 @@
 //!
 //! All are deterministic: the same input gives the same bytes, whatever the number of threads.
 
+#![forbid(unsafe_code)]
+
 mod canvas;
 mod error;
 pub mod matrix;

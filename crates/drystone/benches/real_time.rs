@@ -5,7 +5,7 @@
 //! arguments: `substeps`, `rounds`, `stiffness`, `loading`, `unloading`,
 //! `rate`, `simd`, `threads`, `steps`.
 
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use std::time::Instant;
 
@@ -124,7 +124,11 @@ fn heap(options: &Options, count: u32) -> World3 {
 }
 
 fn measure(name: &str, options: &Options, mut world: World3) {
-    if options.filter.as_ref().is_some_and(|f| !name.contains(f.as_str())) {
+    if options
+        .filter
+        .as_ref()
+        .is_some_and(|f| !name.contains(f.as_str()))
+    {
         return;
     }
     let bodies = world.bodies().len();

@@ -272,9 +272,10 @@ impl<S: Space> World<S> {
         self.real_time
             .step(&mut self.bodies, options, &around, is_stale);
         self.accept(good)?;
-        let evidence = self
-            .is_sampled()
-            .then(|| self.real_time.evidence(&self.bodies, &self.settings, options));
+        let evidence = self.is_sampled().then(|| {
+            self.real_time
+                .evidence(&self.bodies, &self.settings, options)
+        });
         Ok(StepReport {
             step: self.step,
             contacts: self.real_time.contact_count(),

@@ -94,11 +94,7 @@ fn best_face(between: DVec3, half: DVec3, reach: impl Fn(usize) -> f64) -> Axis 
 }
 
 /// The pair of edge directions across which the boxes are furthest apart, with the normal.
-fn best_edges(
-    columns: &[DVec3; 3],
-    between: DVec3,
-    [ha, hb]: [DVec3; 2],
-) -> Option<(Axis, DVec3)> {
+fn best_edges(columns: &[DVec3; 3], between: DVec3, [ha, hb]: [DVec3; 2]) -> Option<(Axis, DVec3)> {
     let mut best: Option<(Axis, DVec3)> = None;
     for (b, along_b) in columns.iter().enumerate() {
         for a in 0..3 {
@@ -143,7 +139,11 @@ fn edge_contact(
     let mut on_b = between;
     bit = 1;
     for k in (0..3).filter(|&k| k != axis.b) {
-        let sign = if columns[k].dot(normal) <= 0.0 { 1.0 } else { -1.0 };
+        let sign = if columns[k].dot(normal) <= 0.0 {
+            1.0
+        } else {
+            -1.0
+        };
         on_b += columns[k] * (sign * hb[k]);
         edge_b += if sign > 0.0 { bit } else { 0 };
         bit *= 2;
@@ -183,14 +183,20 @@ fn clip(
     emit: &mut dyn FnMut(LocalContact),
 ) -> DVec3 {
     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-    let sign = if other.translation[axis] >= 0.0 { 1.0 } else { -1.0 };
+    let sign = if other.translation[axis] >= 0.0 {
+        1.0
+    } else {
+        -1.0
+    };
     let normal = DVec3::AXES[axis] * sign;
     let rotation = DMat3::from_quat(other.rotation);
     let columns = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
     let (mut polygon, mut spare) = ([Clipped::default(); 8], [Clipped::default(); 8]);
     let face = 2 * axis as u32 + u32::from(sign > 0.0);
     incident_face(&columns, normal, other_half, |k, corner| {
-        let point = other.translation + columns[0] * corner.x + columns[1] * corner.y
+        let point = other.translation
+            + columns[0] * corner.x
+            + columns[1] * corner.y
             + columns[2] * corner.z;
         let id = (0..3).fold(0, |id, j| id | u32::from(corner[j] > 0.0) << j);
         polygon[k] = Clipped {
@@ -215,7 +221,7 @@ fn clip(
         if polygon[..count].iter().all(|c| distance(c) <= tolerance) {
             continue;
         }
-        let feature = CUT | 8 * face | plane as u32;
+        let feature = CUT | (8 * face) | plane as u32;
         count = cut(&polygon[..count], &mut spare, tolerance, feature, &distance);
         std::mem::swap(&mut polygon, &mut spare);
     }
@@ -253,7 +259,11 @@ fn incident_face(
     }
     let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
     let mut place = DVec3::ZERO;
-    place[axis] = if along[axis] > 0.0 { -half[axis] } else { half[axis] };
+    place[axis] = if along[axis] > 0.0 {
+        -half[axis]
+    } else {
+        half[axis]
+    };
     for (k, (p, q)) in [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
         .into_iter()
         .enumerate()
@@ -290,7 +300,10 @@ fn cut(
             let t = (d0 / (d0 - d1)).clamp(0.0, 1.0);
             let mix = |a: f64, b: f64| a + (b - a) * t;
             keep(Clipped {
-                at: [mix(current.at[0], next.at[0]), mix(current.at[1], next.at[1])],
+                at: [
+                    mix(current.at[0], next.at[0]),
+                    mix(current.at[1], next.at[1]),
+                ],
                 height: mix(current.height, next.height),
                 incident: current.incident,
                 reference: feature,

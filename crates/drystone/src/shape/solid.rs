@@ -7,8 +7,8 @@ use glamx::{DPose3, DVec3};
 use parry::shape::{Cone, Cylinder, SharedShape, TriMesh};
 use parry3d_f64 as parry;
 
-use super::error::{ShapeError, size};
 use super::box_box;
+use super::error::{ShapeError, size};
 use super::half_space;
 use super::pairs::{ConvexKind, pair_queries};
 use super::polyhedron::Polyhedron;

@@ -124,7 +124,11 @@ impl<S: Space> BodyColumns<S> {
         let inertial = &bodies.inertial[k];
         for axis in 0..S::DIM {
             let inverse = inertial.inv_mass.component(axis);
-            let mass = if inverse > 0.0 { 1.0 / inverse } else { IMMOVABLE };
+            let mass = if inverse > 0.0 {
+                1.0 / inverse
+            } else {
+                IMMOVABLE
+            };
             self.mass[place].0[axis] = (mass * per_square) as f32;
         }
         let inertia = held_inertia(bodies, k);

@@ -74,7 +74,9 @@ impl<S: Space> RealTime<S> {
             } else {
                 (bodies.motion[k], bodies.motion[k])
             };
-            ledger.forces.push(momentum_change(bodies, k, &before, &free));
+            ledger
+                .forces
+                .push(momentum_change(bodies, k, &before, &free));
             ledger.kinetic_energy += kinetic_energy(bodies, k, &before);
             ledger.before.push(before);
             problem.free.push(free);

@@ -34,7 +34,13 @@ pub(crate) fn guess_loads<S: Space>(
         .collect();
     order.sort_by(|&j, &k| height(k).total_cmp(&height(j)).then(j.cmp(&k)));
     let mut load: Vec<f64> = (0..bodies.len())
-        .map(|k| if bodies.is_dynamic(k) { bodies.mass(k) * strength } else { 0.0 })
+        .map(|k| {
+            if bodies.is_dynamic(k) {
+                bodies.mass(k) * strength
+            } else {
+                0.0
+            }
+        })
         .collect();
     let mut supports: Vec<(u32, u32, f64)> = Vec::new();
     for body in order {

@@ -45,9 +45,9 @@ use crate::problem::assemble::ContactRules;
 use crate::shape::Pose;
 use crate::space::{Linear, Space};
 use columns::BodyColumns;
-use pairs::Pairs;
 use graph::Graph;
 use guess::guess_loads;
+use pairs::Pairs;
 use patch::Law;
 use simd::{Instructions, LANES};
 use touching::{Found, Ground, Patches};
@@ -79,7 +79,7 @@ impl Default for Substep {
             stiffness: 1.0,
             loading: 0.3,
             unloading: 0.6,
-            repair_rate: 0.6,
+            repair_rate: 3.0,
             instructions: Instructions::best(),
         }
     }
@@ -277,7 +277,7 @@ impl<S: Space> RealTime<S> {
                 for _ in 0..options.rounds {
                     for groups in &graph.colors {
                         let mine = &groups[worker.share(groups.len())];
-                        patch::settle::<S>(instructions, &field, mine, &graph.sides, &law);
+                        patch::settle::<S>(instructions, &field, mine, &graph.sides);
                         worker.wait();
                     }
                     patch::learn::<S>(instructions, &field, worker.share(records), &law);
@@ -362,9 +362,9 @@ fn law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> La
     Law {
         h: h as f32,
         stiffness: (options.stiffness / (acceleration * h * h)) as f32,
-        softness: (acceleration * h * h / options.stiffness) as f32,
         acceleration: acceleration as f32,
         repaired: (options.repair_rate * h).min(1.0) as f32,
+        slop: around.rules.slop as f32,
         threshold: around.rules.restitution_threshold as f32,
         loading: options.loading as f32,
         unloading: options.unloading as f32,

@@ -99,8 +99,7 @@ impl<S: Space> Pairs<S> {
     fn refresh_tree(&mut self, is_new: bool) {
         if is_new || self.refits >= REFITS {
             let is_bounded = |k: &u32| self.boxes[*k as usize].is_some();
-            (self.members, self.unbounded) =
-                (0..self.boxes.len() as u32).partition(is_bounded);
+            (self.members, self.unbounded) = (0..self.boxes.len() as u32).partition(is_bounded);
             self.refits = 0;
         }
         let boxes = &self.boxes;

@@ -141,8 +141,7 @@ impl<S: Space> Patches<S> {
         let old = std::mem::take(&mut self.pairs);
         let mut merged = Vec::with_capacity(old.len() + changes.pairs.len());
         let mut new = changes.pairs.iter().copied().peekable();
-        let concerns =
-            |pair: &Pair| is_moved[pair.a as usize] || is_moved[pair.b as usize];
+        let concerns = |pair: &Pair| is_moved[pair.a as usize] || is_moved[pair.b as usize];
         for touching in old {
             while let Some(pair) = new.next_if(|pair| *pair < touching.pair) {
                 merged.push(Touching { pair, first: NONE });
@@ -421,7 +420,6 @@ fn spread_out<S: Space>(points: &[ContactPoint<S>], kept: &mut [ContactPoint<S>;
     }
     count
 }
-
 
 /// Mass that an impulse between two bodies moves, turning aside, kg.
 fn shared_mass<S: Space>(bodies: &Bodies<S>, a: u32, b: u32) -> f64 {
