@@ -19,8 +19,9 @@
 //! Sources: J. J. Moreau, *Numerical aspects of the sweeping process* (1999); F. Jourdan,
 //! P. Alart, M. Jean, *A Gauss-Seidel like algorithm to solve frictional contact problems* (1998).
 
-use super::relax::{LocalSolve, Looks, Relaxer, clean};
-use super::{Limits, SolveReport, Solver, Watch, island};
+use super::course::{Course, Forecast};
+use super::relax::LocalSolve;
+use super::{Limits, SolveReport, Solver, island};
 use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,9 @@ pub struct BlockGs {
     pub relaxation: f64,
     /// How a contact is solved.
     pub local: LocalSolve,
+    /// Whether to stop early where the residual falls too slowly to get there in time: for those
+    /// who know a stronger method.
+    pub while_paying: bool,
 }
 
 impl Default for BlockGs {
@@ -43,6 +47,7 @@ impl Default for BlockGs {
             limits: Limits::default(),
             relaxation: 1.0,
             local: LocalSolve::Exact,
+            while_paying: false,
         }
     }
 }
@@ -66,28 +71,27 @@ impl BlockGs {
         problem: &ContactProblem<S>,
         impulses: &mut Impulses<S>,
     ) -> SolveReport {
-        clean(problem, impulses);
-        let mut watch = Watch::new(self.limits, problem, impulses);
-        let mut looks = Looks::new(self.limits);
-        let mut state = Relaxer::new(problem, impulses.clone(), self.local);
+        let mut course = Course::new(self.limits, problem, impulses, self.local);
         // Outside (0, 2) a relaxed sweep cannot converge.
         let omega = if self.relaxation > 0.0 && self.relaxation < 2.0 {
             self.relaxation
         } else {
             1.0
         };
-        let mut done = 0;
-        while !watch.is_over(done) {
-            state.sweep(done % 2 == 0, omega);
-            done += 1;
-            if done % SWEEPS_PER_REFRESH == 0 {
-                state.refresh();
+        let mut forecast = Forecast::new(self.limits);
+        while !course.is_over() {
+            course.state.sweep(course.done % 2 == 0, omega);
+            course.done += 1;
+            if course.done % SWEEPS_PER_REFRESH == 0 {
+                course.state.refresh();
             }
-            let is_last = done >= self.limits.iterations;
-            if (done % SWEEPS_PER_MEASURE == 0 && looks.are_due(state.measure())) || is_last {
-                watch.look(problem, &state.impulses, done);
+            if course.done % SWEEPS_PER_MEASURE == 0 || course.done >= self.limits.iterations {
+                let measure = course.measure();
+                if self.while_paying && !forecast.is_in_time(measure, course.done) {
+                    break;
+                }
             }
         }
-        watch.finish(impulses, done, "block-gs")
+        course.finish(impulses, "block-gs")
     }
 }

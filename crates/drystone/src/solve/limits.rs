@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::certify::residual::{Residual, judge};
+use crate::certify::residual::{Residual, judge_with, stiffness};
 use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,14 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// How many times too large a residual (m/s) and a relative residual are: at 1 they are good
+    /// enough. Either may get there.
+    pub(crate) fn excess(&self, residual: f64, relative: f64) -> f64 {
+        (residual / self.tolerance).min(relative / self.relative)
+    }
+}
+
 /// One look at a solver on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TracePoint {
@@ -61,6 +69,8 @@ pub struct Watch<S: Space> {
     limits: Limits,
     best: Impulses<S>,
     least: Residual,
+    /// λmax of each contact's own block, 1/kg.
+    stiffness: Vec<f64>,
     history: Vec<TracePoint>,
     started: Instant,
     looking: Duration,
@@ -70,10 +80,13 @@ impl<S: Space> Watch<S> {
     /// Starts with a look at the guess (which gets one impulse for each row).
     pub fn new(limits: Limits, problem: &ContactProblem<S>, guess: &mut Impulses<S>) -> Self {
         guess.local.resize(problem.rows.len(), S::Vector::default());
+        let rows = 0..problem.rows.len();
+        let stiffness: Vec<f64> = rows.map(|row| stiffness(problem, row)).collect();
         let mut watch = Self {
             limits,
             best: guess.clone(),
-            least: judge(problem, guess),
+            least: judge_with(problem, guess, |row| stiffness[row]),
+            stiffness,
             history: Vec::new(),
             started: Instant::now(),
             looking: Duration::ZERO,
@@ -110,7 +123,7 @@ impl<S: Space> Watch<S> {
         iteration: u32,
     ) -> bool {
         let began = Instant::now();
-        let residual = judge(problem, impulses);
+        let residual = judge_with(problem, impulses, |row| self.stiffness[row]);
         if self.is_better(&residual) {
             self.least = residual;
             self.best.local.copy_from_slice(&impulses.local);

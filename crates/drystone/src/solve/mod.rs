@@ -11,6 +11,7 @@ pub mod auto;
 mod block_cholesky;
 pub mod block_gs;
 mod cone;
+mod course;
 pub mod enumerate;
 mod gmres;
 mod island;

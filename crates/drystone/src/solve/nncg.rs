@@ -24,8 +24,9 @@
 //! Source: M. Silcowitz-Hansen, S. Niebe, K. Erleben, *A nonsmooth nonlinear conjugate gradient
 //! method for interactive contact force problems*, The Visual Computer 26 (2010).
 
-use super::relax::{Advice, LocalSolve, Looks, Patience, Relaxer, clean};
-use super::{Limits, SolveReport, Solver, Watch, island};
+use super::course::{Advice, Course, Patience};
+use super::relax::{LocalSolve, Relaxer};
+use super::{Limits, SolveReport, Solver, island};
 use crate::problem::{ContactProblem, Impulses};
 use crate::space::{Linear, Space};
 use serde::{Deserialize, Serialize};
@@ -63,30 +64,23 @@ impl Nncg {
         problem: &ContactProblem<S>,
         impulses: &mut Impulses<S>,
     ) -> SolveReport {
-        clean(problem, impulses);
-        let mut watch = Watch::new(self.limits, problem, impulses);
-        let mut looks = Looks::new(self.limits);
-        let mut state = Relaxer::new(problem, impulses.clone(), self.local);
+        let mut course = Course::new(self.limits, problem, impulses, self.local);
         let mut before = impulses.local.clone();
         let mut next = impulses.local.clone();
         let mut direction = vec![S::Vector::default(); before.len()];
         let mut patience = Patience::new(before.len());
         let mut last_square = 0.0;
-        let mut done = 0;
-        while !watch.is_over(done) {
-            before.copy_from_slice(&state.impulses.local);
-            state.there_and_back();
-            done += 2;
-            let measure = state.measure();
-            let is_last = done >= self.limits.iterations;
-            if looks.are_due(measure) || is_last {
-                watch.look(problem, &state.impulses, done);
-            }
-            if is_last || !measure.is_finite() {
+        while !course.is_over() {
+            before.copy_from_slice(&course.state.impulses.local);
+            course.state.there_and_back();
+            course.done += 2;
+            let measure = course.measure();
+            let state = &mut course.state;
+            if course.done >= self.limits.iterations || !measure.is_finite() {
                 break;
             }
-            let square = square_of_step(&state, &before);
-            let beta = match patience.advise(measure, &mut state) {
+            let square = square_of_step(state, &before);
+            let beta = match patience.advise(measure, state) {
                 Advice::Accelerate => bounded(square / last_square),
                 Advice::Sweep => 0.0,
                 Advice::Return => {
@@ -104,7 +98,7 @@ impl Nncg {
                 state.set_as_is(&next);
             }
         }
-        watch.finish(impulses, done, "nncg")
+        course.finish(impulses, "nncg")
     }
 }
 
