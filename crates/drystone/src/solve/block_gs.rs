@@ -6,8 +6,9 @@
 //! $$ r_i \leftarrow \text{the solution of the law for } u = A_{ii} r + (u_i - A_{ii} r_i), $$
 //!
 //! optionally relaxed, $r_i \leftarrow P_K\bigl(r_i + \omega(r_i^{\text{solved}} - r_i)\bigr)$.
-//! Sweeps go there and back in turn, so that loads travel up and down alike. The effect of an
-//! impulse is in the bodies' velocities at once, so a sweep is linear in the contacts.
+//! The effect of an impulse is in the bodies' velocities at once, so a sweep is linear in the
+//! contacts. Sweeps go in one direction; there and back in turn, as [`super::pgs`] does within a
+//! step to treat both ends of a stack alike, takes up to twice as many on the public problems.
 //!
 //! **When to use it**: as the plain, robust reference of the sweep family, where a contact's
 //! normal and tangent are strongly coupled (long levers, stiff friction), and as the smoother of
@@ -26,7 +27,7 @@ use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 
-/// Options of block Gauss-Seidel. One iteration is one sweep, there or back.
+/// Options of block Gauss-Seidel. One iteration is one sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BlockGs {
@@ -36,6 +37,8 @@ pub struct BlockGs {
     pub relaxation: f64,
     /// How a contact is solved.
     pub local: LocalSolve,
+    /// Whether every second sweep goes back.
+    pub alternate: bool,
     /// Whether to stop early where the residual falls too slowly to get there in time: for those
     /// who know a stronger method.
     pub while_paying: bool,
@@ -47,12 +50,13 @@ impl Default for BlockGs {
             limits: Limits::default(),
             relaxation: 1.0,
             local: LocalSolve::Exact,
+            alternate: false,
             while_paying: false,
         }
     }
 }
 
-/// Sweeps between two measurements: there and back.
+/// Sweeps between two measurements.
 const SWEEPS_PER_MEASURE: u32 = 2;
 /// Sweeps after which velocities are made anew, so that rounding does not add up.
 const SWEEPS_PER_REFRESH: u32 = 64;
@@ -80,7 +84,8 @@ impl BlockGs {
         };
         let mut forecast = Forecast::new(self.limits);
         while !course.is_over() {
-            course.state.sweep(course.done % 2 == 0, omega);
+            let forth = !self.alternate || course.done % 2 == 0;
+            course.state.sweep(forth, omega);
             course.done += 1;
             if course.done % SWEEPS_PER_REFRESH == 0 {
                 course.state.refresh();

@@ -6,7 +6,7 @@
 
 use super::SolveReport;
 use super::limits::{Limits, Watch};
-use super::relax::{LocalSolve, Measure, Relaxer, clean};
+use super::relax::{LocalSolve, Measure, Relaxer};
 use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
 
@@ -41,7 +41,6 @@ impl<'a, S: Space> Course<'a, S> {
         guess: &mut Impulses<S>,
         local: LocalSolve,
     ) -> Self {
-        clean(problem, guess);
         let watch = Watch::new(limits, problem, guess);
         Self {
             problem,

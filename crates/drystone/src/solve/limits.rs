@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::certify::residual::{Residual, judge_with, stiffness};
 use crate::problem::{ContactProblem, Impulses};
-use crate::space::Space;
+use crate::space::{Linear, Space};
 use serde::{Deserialize, Serialize};
 
 use super::SolveReport;
@@ -77,9 +77,9 @@ pub struct Watch<S: Space> {
 }
 
 impl<S: Space> Watch<S> {
-    /// Starts with a look at the guess (which gets one impulse for each row).
+    /// Starts with a look at the guess, which gets one impulse for each row.
     pub fn new(limits: Limits, problem: &ContactProblem<S>, guess: &mut Impulses<S>) -> Self {
-        guess.local.resize(problem.rows.len(), S::Vector::default());
+        clean(problem, guess);
         let rows = 0..problem.rows.len();
         let stiffness: Vec<f64> = rows.map(|row| stiffness(problem, row)).collect();
         let mut watch = Self {
@@ -181,5 +181,13 @@ impl<S: Space> Watch<S> {
                 relative: residual.relative,
             });
         }
+    }
+}
+
+/// One impulse for each row. Those that are not numbers are no guess: they become zero.
+pub(crate) fn clean<S: Space>(problem: &ContactProblem<S>, guess: &mut Impulses<S>) {
+    guess.local.resize(problem.rows.len(), S::Vector::default());
+    for r in guess.local.iter_mut().filter(|r| !r.is_finite()) {
+        *r = S::Vector::default();
     }
 }

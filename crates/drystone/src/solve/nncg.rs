@@ -16,8 +16,7 @@
 //! $\lVert g\rVert^2 = \sum_i g_i\cdot g_i/\rho_i$ (twice an energy in J), so that masses of any
 //! size weigh alike. G is a sweep there **and** back, which is symmetric in the metric of A, as
 //! conjugacy asks: one step of the method counts as two iterations. It is the sweep of projected
-//! Gauss-Seidel, whose map is smoother than that of exact local solutions: those circle where two
-//! contacts of a stiff body slide against each other.
+//! Gauss-Seidel, whose map is smoother than that of exact local solutions.
 //!
 //! **When to use it**: stacks and walls in real time; the extra cost is a few vector operations
 //! a sweep, the gain a factor of ten and more. **When it fails**: the method is not monotone, and

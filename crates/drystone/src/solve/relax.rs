@@ -189,13 +189,3 @@ pub(crate) fn solve_contact<S: Space>(
         },
     }
 }
-
-/// Impulses that are not numbers are no guess: they become zero.
-pub(crate) fn clean<S: Space>(problem: &ContactProblem<S>, guess: &mut Impulses<S>) {
-    guess.local.resize(problem.rows.len(), S::Vector::default());
-    for r in &mut guess.local {
-        if !r.is_finite() {
-            *r = S::Vector::default();
-        }
-    }
-}
