@@ -69,6 +69,8 @@ pub struct Watch<S: Space> {
     limits: Limits,
     best: Impulses<S>,
     least: Residual,
+    /// Of the latest look.
+    last: Residual,
     /// λmax of each contact's own block, 1/kg.
     stiffness: Vec<f64>,
     history: Vec<TracePoint>,
@@ -82,10 +84,12 @@ impl<S: Space> Watch<S> {
         clean(problem, guess);
         let rows = 0..problem.rows.len();
         let stiffness: Vec<f64> = rows.map(|row| stiffness(problem, row)).collect();
+        let least = judge_with(problem, guess, |row| stiffness[row]);
         let mut watch = Self {
             limits,
             best: guess.clone(),
-            least: judge_with(problem, guess, |row| stiffness[row]),
+            least,
+            last: least,
             stiffness,
             history: Vec::new(),
             started: Instant::now(),
@@ -115,6 +119,18 @@ impl<S: Space> Watch<S> {
         self.least.relative
     }
 
+    /// The residual at the latest look, m/s.
+    #[must_use]
+    pub fn last_residual(&self) -> f64 {
+        self.last.largest.residual
+    }
+
+    /// The relative residual at the latest look.
+    #[must_use]
+    pub fn last_relative(&self) -> f64 {
+        self.last.relative
+    }
+
     /// Judges the impulses after `iteration` iterations; true where the solver should stop.
     pub fn look(
         &mut self,
@@ -124,6 +140,7 @@ impl<S: Space> Watch<S> {
     ) -> bool {
         let began = Instant::now();
         let residual = judge_with(problem, impulses, |row| self.stiffness[row]);
+        self.last = residual;
         if self.is_better(&residual) {
             self.least = residual;
             self.best.local.copy_from_slice(&impulses.local);

@@ -67,11 +67,13 @@ const NEAR: f64 = 1e-2;
 /// Relative residual below which a guess is worth starting from.
 const WARM: f64 = 0.1;
 
-/// How many times to start, each time from another point.
+/// How many times to start from nothing, each time from another point.
 const STARTS: u32 = 3;
 
-/// Iterations without a better answer after which there is none to be expected.
+/// Iterations without progress after which there is none to be expected, and the part of the
+/// residual that has to remain at most for it to be progress.
 const PATIENCE: u32 = 6;
+const PROGRESS: f64 = 0.9;
 
 impl<S: Space> Solver<S> for Newton {
     fn solve(&mut self, problem: &ContactProblem<S>, impulses: &mut Impulses<S>) -> SolveReport {
@@ -93,10 +95,11 @@ impl Newton {
             && let Ok(mut point) = InteriorPoint::new(problem, self.linear_accuracy)
         {
             let guess = (watch.relative() < WARM).then(|| impulses.local.clone());
-            for start in 0..STARTS {
+            let is_warm = u32::from(guess.is_some());
+            for start in 0..STARTS + is_warm {
                 match &guess {
                     Some(guess) if start == 0 => point.start_near(guess, watch.relative()),
-                    _ => point.start(if start == 1 { 10.0 } else { 1.0 }),
+                    _ => point.start(10.0_f64.powi((start - is_warm) as i32)),
                 }
                 if self.run(&mut point, &mut watch, impulses, &mut done) {
                     break;
@@ -126,13 +129,19 @@ impl Newton {
             if watch.look(point.problem, impulses, *done) {
                 return true;
             }
+            let mut now = watch.last_residual();
             // Far from the answer one look is enough.
-            point.write(impulses, true);
-            if watch.relative() < NEAR && watch.look(point.problem, impulses, *done) {
-                return true;
+            if watch.last_relative() < NEAR {
+                point.write(impulses, true);
+                if watch.look(point.problem, impulses, *done) {
+                    return true;
+                }
+                now = now.min(watch.last_residual());
             }
-            if watch.residual() < best {
-                best = watch.residual();
+            // Its own progress, not that beyond the guess: far from the cones' surface an
+            // interior point is worse than a guess for long.
+            if now < PROGRESS * best {
+                best = now;
                 waited = 0;
             }
         }
