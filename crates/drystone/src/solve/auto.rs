@@ -91,7 +91,7 @@ const SHORT_MEMORY: usize = 5;
 
 /// Iterations of alternating directions before Newton, and of Newton.
 const SPLIT_ITERATIONS: u32 = 120;
-const NEWTON_ITERATIONS: u32 = 100;
+const NEWTON_ITERATIONS: u32 = 40;
 
 /// Iterations of alternating directions in the first round of methods that take turns; every
 /// round has twice as many. There are more rounds than anybody waits for.
