@@ -84,13 +84,15 @@ impl BlockGs {
         };
         let mut forecast = Forecast::new(self.limits);
         while !course.is_over() {
-            let forth = !self.alternate || course.done % 2 == 0;
+            let forth = !self.alternate || course.done.is_multiple_of(2);
             course.state.sweep(forth, omega);
             course.done += 1;
-            if course.done % SWEEPS_PER_REFRESH == 0 {
+            if course.done.is_multiple_of(SWEEPS_PER_REFRESH) {
                 course.state.refresh();
             }
-            if course.done % SWEEPS_PER_MEASURE == 0 || course.done >= self.limits.iterations {
+            if course.done.is_multiple_of(SWEEPS_PER_MEASURE)
+                || course.done >= self.limits.iterations
+            {
                 let measure = course.measure();
                 if self.while_paying && !forecast.is_in_time(measure, course.done) {
                     break;

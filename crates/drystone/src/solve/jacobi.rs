@@ -73,7 +73,7 @@ impl Jacobi {
             }
             state.set_as_is(&next);
             course.done += 1;
-            if course.done % PER_MEASURE == 0 || course.done >= self.limits.iterations {
+            if course.done.is_multiple_of(PER_MEASURE) || course.done >= self.limits.iterations {
                 course.measure();
             }
         }
