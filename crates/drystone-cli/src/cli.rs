@@ -172,6 +172,9 @@ pub(crate) struct SolveArgs {
     pub(crate) solver: String,
     #[command(flatten)]
     pub(crate) stop: StopArgs,
+    /// Go on until the FCLIB error is this small too, without unit
+    #[arg(long, value_name = "E", value_parser = positive, allow_hyphen_values = true)]
+    pub(crate) fclib: Option<f64>,
     /// Print a report for programs instead of the table: one object on standard output
     #[arg(long, value_name = "FORMAT")]
     pub(crate) report: Option<ReportFormat>,
