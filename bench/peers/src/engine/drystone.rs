@@ -1,0 +1,157 @@
+//! Drystone itself, through its public API.
+
+use drystone::{
+    Body, BodyId, D2, D3, Mass, Material, MaterialId, Settings, Shape2, Shape3, Space, World,
+};
+use glamx::{DQuat, DVec2, DVec3};
+
+use super::{Engine, Reason};
+use crate::scene::{Pose, STEP_S, Scene, Shape};
+
+pub type Drystone2 = Drystone<D2>;
+pub type Drystone3 = Drystone<D3>;
+
+/// Whether more than one thread is of use.
+pub const THREADED: bool = false;
+
+/// The one choice made for Drystone: its default settings, with as many of its steps in a
+/// sixtieth of a second as their `dt` asks for. Certificates are judgement, not simulation: off.
+fn settings<S: Space>() -> (Settings<S>, usize) {
+    let defaults = Settings::default();
+    let steps = (STEP_S / defaults.dt).round().max(1.0);
+    let settings = Settings {
+        dt: STEP_S / steps,
+        certify_every: 0,
+        ..defaults
+    };
+    (settings, steps as usize)
+}
+
+pub struct Drystone<S: Space> {
+    world: World<S>,
+    bodies: Vec<BodyId>,
+    /// Steps of the world to one of the race.
+    steps: usize,
+}
+
+/// What differs between the plane and space.
+trait Embed: Space {
+    fn vector(v: DVec3) -> Self::Vector;
+    fn rotation(q: DQuat) -> Self::Rotation;
+    fn shape(shape: &Shape) -> Result<Self::Shape, drystone::ShapeError>;
+    fn pose(pose: drystone::Pose<Self>) -> Pose;
+}
+
+impl Embed for D2 {
+    fn vector(v: DVec3) -> DVec2 {
+        v.truncate()
+    }
+
+    fn rotation(q: DQuat) -> Self::Rotation {
+        Self::Rotation::from_angle(2.0 * q.z.atan2(q.w))
+    }
+
+    fn shape(shape: &Shape) -> Result<Shape2, drystone::ShapeError> {
+        match shape {
+            Shape::Box { half } => Shape2::cuboid(half.truncate()),
+            Shape::Sphere { radius } => Shape2::ball(*radius),
+            Shape::Capsule {
+                half_length,
+                radius,
+            } => Shape2::capsule(*half_length, *radius),
+            Shape::Prism { outline, .. } => Shape2::hull(outline),
+        }
+    }
+
+    fn pose(pose: drystone::Pose<Self>) -> Pose {
+        Pose {
+            position: pose.position.extend(0.0),
+            rotation: DQuat::from_rotation_z(pose.rotation.angle()),
+        }
+    }
+}
+
+impl Embed for D3 {
+    fn vector(v: DVec3) -> DVec3 {
+        v
+    }
+
+    fn rotation(q: DQuat) -> DQuat {
+        q
+    }
+
+    fn shape(shape: &Shape) -> Result<Shape3, drystone::ShapeError> {
+        match shape {
+            Shape::Box { half } => Shape3::cuboid(*half),
+            Shape::Sphere { radius } => Shape3::ball(*radius),
+            Shape::Capsule {
+                half_length,
+                radius,
+            } => Shape3::capsule(*half_length, *radius),
+            prism @ Shape::Prism { .. } => Shape3::hull(&prism.hull_points()),
+        }
+    }
+
+    fn pose(pose: drystone::Pose<Self>) -> Pose {
+        Pose {
+            position: pose.position,
+            rotation: pose.rotation,
+        }
+    }
+}
+
+impl<S: Embed> Engine for Drystone<S> {
+    fn build(scene: &Scene, _threads: usize) -> Result<Self, Reason> {
+        if !scene.joints.is_empty() {
+            return Err("Drystone has no joints".into());
+        }
+        let (mut settings, steps) = settings::<S>();
+        settings.gravity = S::vector(DVec3::Y * scene.gravity);
+        let mut world = World::new(settings).map_err(|e| e.to_string())?;
+        let mut bodies = Vec::with_capacity(scene.bodies.len());
+        let mut known: Option<(Material, MaterialId)> = None;
+        for body in &scene.bodies {
+            let surface = Material {
+                friction: body.friction,
+                restitution: body.restitution,
+                ..Material::default()
+            };
+            let material = match known {
+                Some((like, id)) if like == surface => id,
+                _ => world.materials.add(surface).map_err(|e| e.to_string())?,
+            };
+            known = Some((surface, material));
+            let shape = S::shape(&body.shape).map_err(|e| e.to_string())?;
+            let mut stone = if body.fixed {
+                Body::fixed(shape)
+            } else {
+                Body::rigid(shape)
+            };
+            stone.mass = Mass::Density(body.density);
+            let stone = stone
+                .of(material)
+                .at(S::vector(body.pose.position))
+                .turned(S::rotation(body.pose.rotation))
+                .moving(S::vector(body.velocity));
+            bodies.push(world.add(stone).map_err(|e| e.to_string())?);
+        }
+        Ok(Self {
+            world,
+            bodies,
+            steps,
+        })
+    }
+
+    fn step(&mut self) -> Result<(), Reason> {
+        for _ in 0..self.steps {
+            self.world.step().map_err(|e| e.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn poses(&self, out: &mut Vec<Pose>) {
+        out.clear();
+        let poses = self.bodies.iter().filter_map(|&id| self.world.pose(id));
+        out.extend(poses.map(S::pose));
+    }
+}

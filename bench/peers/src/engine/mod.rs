@@ -1,0 +1,72 @@
+//! The engines: one file each, all behind one trait.
+//!
+//! Every adapter turns sleeping off and leaves the rest of its engine's defaults alone, except
+//! where a default would change the scene itself (damping, combining of coefficients).
+
+#[cfg(feature = "box2d")]
+mod box2d;
+#[cfg(feature = "box3d")]
+mod box3d;
+mod drystone;
+#[cfg(feature = "rapier")]
+mod rapier2;
+#[cfg(feature = "rapier")]
+mod rapier3;
+
+use crate::scene::{Dim, Pose, Scene};
+
+/// Why an engine does not run a scene, or stopped running it.
+pub type Reason = String;
+
+/// A world of some engine.
+pub trait Engine {
+    /// Builds the scene. The reason of a refusal is printed in place of a result.
+    fn build(scene: &Scene, threads: usize) -> Result<Self, Reason>
+    where
+        Self: Sized;
+    /// Advances by [`crate::scene::STEP_S`].
+    fn step(&mut self) -> Result<(), Reason>;
+    /// Replaces `out` by the poses of all bodies in the scene's order.
+    fn poses(&self, out: &mut Vec<Pose>);
+}
+
+/// An engine that can be built.
+#[derive(Clone, Copy)]
+pub struct Maker {
+    pub name: &'static str,
+    dim: Dim,
+    /// Whether more than one thread is of use to it.
+    pub threaded: bool,
+    pub build: fn(&Scene, usize) -> Result<Box<dyn Engine>, Reason>,
+}
+
+fn boxed<E: Engine + 'static>(scene: &Scene, threads: usize) -> Result<Box<dyn Engine>, Reason> {
+    Ok(Box::new(E::build(scene, threads)?))
+}
+
+fn maker<E: Engine + 'static>(name: &'static str, dim: Dim, threaded: bool) -> Maker {
+    Maker {
+        name,
+        dim,
+        threaded,
+        build: boxed::<E>,
+    }
+}
+
+/// Every engine of this build for a dimension; Drystone, which the others are compared with,
+/// first.
+pub fn makers(dim: Dim) -> Vec<Maker> {
+    let all = [
+        maker::<drystone::Drystone2>("drystone", Dim::Two, drystone::THREADED),
+        maker::<drystone::Drystone3>("drystone", Dim::Three, drystone::THREADED),
+        #[cfg(feature = "rapier")]
+        maker::<rapier2::Rapier2>("rapier", Dim::Two, true),
+        #[cfg(feature = "rapier")]
+        maker::<rapier3::Rapier3>("rapier", Dim::Three, true),
+        #[cfg(feature = "box2d")]
+        maker::<box2d::Box2d>("box2d", Dim::Two, true),
+        #[cfg(feature = "box3d")]
+        maker::<box3d::Box3d>("box3d", Dim::Three, true),
+    ];
+    all.into_iter().filter(|maker| maker.dim == dim).collect()
+}

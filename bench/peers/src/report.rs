@@ -1,0 +1,86 @@
+//! The table that a person reads and the JSON that a program reads.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+
+use crate::race::{Outcome, Skipped};
+
+/// All of one run of the program.
+#[derive(Debug, Default, Serialize)]
+pub struct Report {
+    /// When it was made, seconds since 1970.
+    pub unix_time_s: u64,
+    /// The processor's own name.
+    pub cpu: String,
+    pub cores: usize,
+    pub outcomes: Vec<Outcome>,
+    pub skipped: Vec<Skipped>,
+}
+
+impl Report {
+    pub fn new() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let name = info.lines().find(|line| line.starts_with("model name"));
+        let name = name.and_then(|line| line.split_once(':'));
+        Self {
+            unix_time_s: since.map_or(0, |time| time.as_secs()),
+            cpu: name.map_or("unknown".into(), |(_, name)| name.trim().to_owned()),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            ..Self::default()
+        }
+    }
+
+    /// Drystone's time for the same scene: with the same number of threads, or else with one.
+    fn drystone_ms(&self, outcome: &Outcome) -> Option<f64> {
+        let with = |threads: usize| {
+            self.outcomes
+                .iter()
+                .find(|o| {
+                    o.engine == "drystone" && o.scene == outcome.scene && o.threads == threads
+                })
+                .map(|o| o.median_ms)
+        };
+        with(outcome.threads).or_else(|| with(1))
+    }
+
+    /// One line of the table.
+    pub fn row(&self, outcome: &Outcome) -> String {
+        let verdict = &outcome.verdict;
+        let ratio = self
+            .drystone_ms(outcome)
+            .map_or("-".into(), |ms| format!("{:.2}", outcome.median_ms / ms));
+        let drift = verdict
+            .drift_mm
+            .map_or("-".into(), |drift| format!("{drift:.1}"));
+        let stands = match verdict.stands {
+            Some(true) => "yes",
+            Some(false) => "NO",
+            None => "-",
+        };
+        format!(
+            "{:<15} {:<9} {:>2} {:>9.3} {:>9.3} {:>7} {:>9.1} {:>9.1} {:>9} {:>6}  {}",
+            outcome.scene,
+            outcome.engine,
+            outcome.threads,
+            outcome.median_ms,
+            outcome.p90_ms,
+            ratio,
+            verdict.penetration_mm,
+            verdict.error_mm,
+            drift,
+            stands,
+            verdict.note
+        )
+    }
+}
+
+/// The table's first line. Times are ms a step; `ratio` is the median over Drystone's; lengths
+/// are mm; `error` is the distance from the scene's truth, which `note` says in words.
+pub fn header() -> String {
+    format!(
+        "{:<15} {:<9} {:>2} {:>9} {:>9} {:>7} {:>9} {:>9} {:>9} {:>6}  note",
+        "scene", "engine", "th", "median", "p90", "ratio", "overlap", "error", "drift", "stands"
+    )
+}
