@@ -8,10 +8,14 @@ mod box2d;
 #[cfg(feature = "box3d")]
 mod box3d;
 mod drystone;
+#[cfg(feature = "jolt")]
+mod jolt;
 #[cfg(feature = "rapier")]
 mod rapier2;
 #[cfg(feature = "rapier")]
 mod rapier3;
+#[cfg(feature = "rapier")]
+mod rapier_threads;
 
 use crate::scene::{Dim, Pose, Scene};
 
@@ -67,6 +71,8 @@ pub fn makers(dim: Dim) -> Vec<Maker> {
         maker::<box2d::Box2d>("box2d", Dim::Two, true),
         #[cfg(feature = "box3d")]
         maker::<box3d::Box3d>("box3d", Dim::Three, true),
+        #[cfg(feature = "jolt")]
+        maker::<jolt::Jolt>("jolt", Dim::Three, true),
     ];
     all.into_iter().filter(|maker| maker.dim == dim).collect()
 }

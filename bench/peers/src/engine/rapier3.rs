@@ -7,6 +7,7 @@ use rapier3d::prelude::{
     Vector,
 };
 
+use super::rapier_threads::pool;
 use super::{Engine, Reason};
 use crate::scene::{Body, Joint, JointKind, Pose, STEP_S, Scene, Shape};
 
@@ -83,10 +84,7 @@ impl Engine for Rapier3 {
         let mut world = PhysicsWorld::new();
         world.gravity = Vector::new(0.0, scene.gravity as f32, 0.0);
         world.integration_parameters.dt = STEP_S as f32;
-        world
-            .physics_pipeline
-            .configure_thread_pool(threads)
-            .map_err(|error| error.to_string())?;
+        world.physics_pipeline.set_thread_pool(Some(pool(threads)?));
         let mut bodies = Vec::with_capacity(scene.bodies.len());
         for body in &scene.bodies {
             let rigid = if body.fixed {

@@ -78,6 +78,23 @@ pub fn chain(links: usize, ratio: f64) -> Scene {
     scene
 }
 
+/// A rope of balls at fixed distances, let go level, its last ball `ratio` times as heavy.
+pub fn rope(balls: usize, ratio: f64) -> Scene {
+    let mut scene = Scene::new("", Dim::Three);
+    let mut last = scene.add(Body::fixed(Shape::cube(0.3), DVec3::ZERO));
+    for k in 1..=balls {
+        let at = DVec3::new(0.5 * k as f64, 0.0, 0.0);
+        let ball = scene.add(Body {
+            density: 1000.0 * if k == balls { ratio } else { 1.0 },
+            ..Body::new(Shape::Sphere { radius: 0.15 }, at)
+        });
+        scene.join(last, ball, at, JointKind::Distance);
+        last = ball;
+    }
+    scene.truth = Truth::JointsHold;
+    scene
+}
+
 /// Ragdolls of eleven bodies that fall into a narrow pit one after the other.
 pub fn ragdolls(count: usize) -> Scene {
     let mut scene = Scene::new("", Dim::Three);

@@ -44,9 +44,34 @@ pub const RECIPES: &[Recipe] = recipes![
     "net" => jointed::net(30),
     "net-2d" => jointed::net_flat(30),
     "chain" => jointed::chain(100, 100.0),
+    "rope" => jointed::rope(50, 100.0),
     "ragdolls" => jointed::ragdolls(20),
     "field-1k" => stacks::field(1_000),
     "field-4k" => stacks::field(4_000),
     "field-16k" => stacks::field(16_000),
     "field-64k" => stacks::field(64_000),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quality::deepest_overlap;
+
+    #[test]
+    fn nothing_overlaps_at_the_start_and_joints_name_bodies() {
+        for recipe in RECIPES {
+            let scene = (recipe.make)();
+            let overlap = deepest_overlap(&scene, &scene.start());
+            assert!(overlap < 1e-9, "{}: {overlap} m", recipe.name);
+            let count = scene.bodies.len();
+            let named = |joint: &crate::scene::Joint| joint.a < count && joint.b < count;
+            assert!(scene.joints.iter().all(named), "{}", recipe.name);
+        }
+    }
+
+    #[test]
+    fn the_large_wall_is_the_one_of_the_reference_figures() {
+        let wall = RECIPES.iter().find(|recipe| recipe.name == "wall-100");
+        assert_eq!(wall.map(|recipe| (recipe.make)().moving()), Some(5050));
+    }
+}
