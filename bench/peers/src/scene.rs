@@ -89,6 +89,29 @@ impl Shape {
             .collect()
     }
 
+    /// Volume in m³, for engines that want masses.
+    #[cfg(feature = "bullet")]
+    pub fn volume(&self) -> f64 {
+        use std::f64::consts::PI;
+        match self {
+            Self::Box { half } => 8.0 * half.element_product(),
+            Self::Sphere { radius } => 4.0 / 3.0 * PI * radius.powi(3),
+            Self::Capsule {
+                half_length,
+                radius,
+            } => PI * radius * radius * (2.0 * half_length + 4.0 / 3.0 * radius),
+            Self::Prism {
+                outline,
+                half_depth,
+            } => {
+                let next = |k: usize| outline[(k + 1) % outline.len()];
+                let corners = outline.iter().enumerate();
+                let area: f64 = corners.map(|(k, p)| 0.5 * p.perp_dot(next(k))).sum();
+                2.0 * half_depth * area
+            }
+        }
+    }
+
     /// Smallest width: how far something may move before it is somewhere else altogether, m.
     pub fn size(&self) -> f64 {
         match self {

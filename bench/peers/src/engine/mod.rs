@@ -7,6 +7,8 @@
 mod box2d;
 #[cfg(feature = "box3d")]
 mod box3d;
+#[cfg(feature = "bullet")]
+mod bullet;
 mod drystone;
 #[cfg(feature = "jolt")]
 mod jolt;
@@ -71,6 +73,8 @@ pub fn makers(dim: Dim) -> Vec<Maker> {
         maker::<box2d::Box2d>("box2d", Dim::Two, true),
         #[cfg(feature = "box3d")]
         maker::<box3d::Box3d>("box3d", Dim::Three, true),
+        #[cfg(feature = "bullet")]
+        maker::<bullet::Bullet>("bullet", Dim::Three, false),
         #[cfg(feature = "jolt")]
         maker::<jolt::Jolt>("jolt", Dim::Three, true),
     ];

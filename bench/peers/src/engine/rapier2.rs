@@ -2,8 +2,8 @@
 
 use glamx::{DQuat, DVec3};
 use rapier2d::prelude::{
-    ColliderBuilder, GenericJointBuilder, JointAxesMask, JointAxis, PhysicsWorld,
-    Pose as RapierPose, RevoluteJointBuilder, RigidBodyBuilder, RigidBodyHandle, Rotation, Vector,
+    ColliderBuilder, PhysicsWorld, Pose as RapierPose, RevoluteJointBuilder, RigidBodyBuilder,
+    RigidBodyHandle, Rotation, Vector,
 };
 
 use super::rapier_threads::pool;
@@ -43,7 +43,12 @@ fn collider(body: &Body) -> Result<ColliderBuilder, Reason> {
         .restitution(body.restitution as f32))
 }
 
-fn add_joint(world: &mut PhysicsWorld, bodies: &[RigidBodyHandle], scene: &Scene, joint: &Joint) {
+fn add_joint(
+    world: &mut PhysicsWorld,
+    bodies: &[RigidBodyHandle],
+    scene: &Scene,
+    joint: &Joint,
+) -> Result<(), Reason> {
     let (a, b) = (scene.bodies[joint.a].pose, scene.bodies[joint.b].pose);
     let (handle_a, handle_b) = (bodies[joint.a], bodies[joint.b]);
     match joint.kind {
@@ -55,14 +60,10 @@ fn add_joint(world: &mut PhysicsWorld, bodies: &[RigidBodyHandle], scene: &Scene
             world.impulse_joints.insert(handle_a, handle_b, pin, true);
         }
         JointKind::Distance => {
-            let length = a.position.distance(b.position) as f32;
-            let rod = GenericJointBuilder::new(JointAxesMask::empty())
-                .contacts_enabled(false)
-                .coupled_axes(JointAxesMask::LIN_AXES)
-                .limits(JointAxis::LinX, [length, length]);
-            world.impulse_joints.insert(handle_a, handle_b, rod, true);
+            return Err("rapier's distance joint is a rope: it has no lower limit".into());
         }
     }
+    Ok(())
 }
 
 impl Engine for Rapier2 {
@@ -86,7 +87,7 @@ impl Engine for Rapier2 {
             bodies.push(world.insert(rigid, collider(body)?).0);
         }
         for joint in &scene.joints {
-            add_joint(&mut world, &bodies, scene, joint);
+            add_joint(&mut world, &bodies, scene, joint)?;
         }
         Ok(Self { world, bodies })
     }

@@ -2,9 +2,8 @@
 
 use glamx::{DQuat, DVec3};
 use rapier3d::prelude::{
-    ColliderBuilder, GenericJointBuilder, JointAxesMask, PhysicsWorld, Pose as RapierPose,
-    RevoluteJointBuilder, RigidBodyBuilder, RigidBodyHandle, Rotation, SphericalJointBuilder,
-    Vector,
+    ColliderBuilder, PhysicsWorld, Pose as RapierPose, RevoluteJointBuilder, RigidBodyBuilder,
+    RigidBodyHandle, Rotation, SphericalJointBuilder, Vector,
 };
 
 use super::rapier_threads::pool;
@@ -43,7 +42,12 @@ fn collider(body: &Body) -> Result<ColliderBuilder, Reason> {
         .restitution(body.restitution as f32))
 }
 
-fn add_joint(world: &mut PhysicsWorld, bodies: &[RigidBodyHandle], scene: &Scene, joint: &Joint) {
+fn add_joint(
+    world: &mut PhysicsWorld,
+    bodies: &[RigidBodyHandle],
+    scene: &Scene,
+    joint: &Joint,
+) -> Result<(), Reason> {
     let (a, b) = (scene.bodies[joint.a].pose, scene.bodies[joint.b].pose);
     let (on_a, on_b) = (vector(a.local(joint.anchor)), vector(b.local(joint.anchor)));
     let (handle_a, handle_b) = (bodies[joint.a], bodies[joint.b]);
@@ -69,14 +73,10 @@ fn add_joint(world: &mut PhysicsWorld, bodies: &[RigidBodyHandle], scene: &Scene
             world.impulse_joints.insert(handle_a, handle_b, hinge, true);
         }
         JointKind::Distance => {
-            let length = a.position.distance(b.position) as f32;
-            let rod = GenericJointBuilder::new(JointAxesMask::empty())
-                .contacts_enabled(false)
-                .coupled_axes(JointAxesMask::LIN_AXES)
-                .limits(rapier3d::prelude::JointAxis::LinX, [length, length]);
-            world.impulse_joints.insert(handle_a, handle_b, rod, true);
+            return Err("rapier's distance joint is a rope: it has no lower limit".into());
         }
     }
+    Ok(())
 }
 
 impl Engine for Rapier3 {
@@ -101,7 +101,7 @@ impl Engine for Rapier3 {
             bodies.push(world.insert(rigid, collider(body)?).0);
         }
         for joint in &scene.joints {
-            add_joint(&mut world, &bodies, scene, joint);
+            add_joint(&mut world, &bodies, scene, joint)?;
         }
         Ok(Self { world, bodies })
     }

@@ -95,15 +95,19 @@ pub fn rope(balls: usize, ratio: f64) -> Scene {
     scene
 }
 
-/// Ragdolls of eleven bodies that fall into a narrow pit one after the other.
+/// Ragdolls of eleven bodies, four to a layer, that fall into a pit.
 pub fn ragdolls(count: usize) -> Scene {
     let mut scene = Scene::new("", Dim::Three);
-    add_pit(&mut scene, DVec3::new(1.6, 1.0 + count as f64, 1.6));
+    let layers = count.div_ceil(4);
+    add_pit(&mut scene, DVec3::new(2.4, layers as f64, 2.4));
     for k in 0..count {
-        // Lying on their backs, each turned a quarter from the one below.
-        let turn = DQuat::from_rotation_y(1.6 * k as f64)
+        let (layer, place) = ((k / 4) as f64, k % 4);
+        let side = |bit: usize| if place & bit == 0 { -1.1 } else { 1.1 };
+        let navel = DVec3::new(side(1), 0.3 + 0.6 * layer, side(2));
+        // Lying on their backs, each layer turned about a quarter from the one below.
+        let turn = DQuat::from_rotation_y(1.6 * layer)
             * DQuat::from_rotation_x(-std::f64::consts::FRAC_PI_2);
-        add_ragdoll(&mut scene, DVec3::new(0.0, 1.0 + k as f64, 0.0), turn);
+        add_ragdoll(&mut scene, navel, turn);
     }
     scene.truth = Truth::JointsHold;
     scene
