@@ -36,6 +36,9 @@ pub trait Engine {
     fn poses(&self, out: &mut Vec<Pose>);
 }
 
+/// A world of some engine, or why there is none.
+type Built = Result<Box<dyn Engine>, Reason>;
+
 /// An engine that can be built.
 #[derive(Clone, Copy)]
 pub struct Maker {
@@ -43,10 +46,10 @@ pub struct Maker {
     dim: Dim,
     /// Whether more than one thread is of use to it.
     pub threaded: bool,
-    pub build: fn(&Scene, usize) -> Result<Box<dyn Engine>, Reason>,
+    pub build: fn(&Scene, usize) -> Built,
 }
 
-fn boxed<E: Engine + 'static>(scene: &Scene, threads: usize) -> Result<Box<dyn Engine>, Reason> {
+fn boxed<E: Engine + 'static>(scene: &Scene, threads: usize) -> Built {
     Ok(Box::new(E::build(scene, threads)?))
 }
 

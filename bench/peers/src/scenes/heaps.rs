@@ -82,7 +82,7 @@ pub fn mixed_flat(columns: usize, layers: usize) -> Scene {
             let cell = DVec3::new(column as f64, layer as f64, 0.0);
             let at = (2.0 * cell + 1.0) * HALF_CELL - DVec3::new(half.x, 0.0, HALF_CELL);
             let mut body = Body::new(some_shape(scene.bodies.len(), &mut dice), at);
-            body.pose.rotation = DQuat::from_rotation_z(dice.between(0.0, 6.28));
+            body.pose.rotation = DQuat::from_rotation_z(dice.between(0.0, std::f64::consts::TAU));
             scene.add(body);
         }
     }
