@@ -71,14 +71,20 @@ fn run(options: &Options) -> Result<(), String> {
     let mut report = Report::new();
     println!("{}, {} cores\n{}", report.cpu, report.cores, header());
     for recipe in chosen(&options.scene)? {
-        race_scene(recipe, options, &mut report)?;
+        race_scene(recipe, options, &mut report);
+        save(options, &report)?;
     }
+    Ok(())
+}
+
+/// Writes the files that are asked for; after every scene, so that a long run can be cut short.
+fn save(options: &Options, report: &Report) -> Result<(), String> {
     if let Some(path) = &options.json {
-        let text = serde_json::to_string_pretty(&report).map_err(|e| e.to_string())?;
+        let text = serde_json::to_string_pretty(report).map_err(|e| e.to_string())?;
         write(path, &text)?;
     }
     if let Some(path) = &options.chart {
-        write(path, &chart::draw(&report))?;
+        write(path, &chart::draw(report))?;
     }
     Ok(())
 }
@@ -111,7 +117,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Recipe>, String> {
     Ok(list)
 }
 
-fn race_scene(recipe: &Recipe, options: &Options, report: &mut Report) -> Result<(), String> {
+fn race_scene(recipe: &Recipe, options: &Options, report: &mut Report) {
     let mut scene = (recipe.make)();
     scene.steps = options.steps.unwrap_or(scene.steps);
     let makers: Vec<_> = engine::makers(scene.dim)
@@ -138,7 +144,6 @@ fn race_scene(recipe: &Recipe, options: &Options, report: &mut Report) -> Result
         report.outcomes.extend(outcomes.iter().cloned());
         print_rows(report, &outcomes);
     }
-    Ok(())
 }
 
 fn print_rows(report: &Report, outcomes: &[Outcome]) {

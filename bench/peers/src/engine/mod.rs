@@ -12,6 +12,8 @@ mod bullet;
 mod drystone;
 #[cfg(feature = "jolt")]
 mod jolt;
+#[cfg(feature = "mujoco")]
+mod mujoco;
 #[cfg(feature = "rapier")]
 mod rapier2;
 #[cfg(feature = "rapier")]
@@ -80,6 +82,8 @@ pub fn makers(dim: Dim) -> Vec<Maker> {
         maker::<bullet::Bullet>("bullet", Dim::Three, false),
         #[cfg(feature = "jolt")]
         maker::<jolt::Jolt>("jolt", Dim::Three, true),
+        #[cfg(feature = "mujoco")]
+        maker::<mujoco::Mujoco>("mujoco", Dim::Three, false),
     ];
     all.into_iter().filter(|maker| maker.dim == dim).collect()
 }
