@@ -171,7 +171,7 @@ fn draw_panel(svg: &mut String, outcomes: &[&Outcome], corner: (f64, f64)) {
             time.place(outcome.median_ms),
             error.place(error_of(outcome)),
         );
-        draw_mark(svg, outcome.engine, at, outcome.threads == 1);
+        draw_mark(svg, &outcome.engine, at, outcome.threads == 1);
         if outcome.verdict.stands == Some(false) {
             let (x, y) = at;
             let _ = writeln!(
@@ -191,14 +191,8 @@ fn draw_legend(svg: &mut String, report: &Report) {
         r#"font-weight="bold" font-size="15""#,
         "Time against error: bottom left wins",
     );
-    let mut engines: Vec<&str> = Vec::new();
-    for outcome in &report.outcomes {
-        if !engines.contains(&outcome.engine) {
-            engines.push(outcome.engine);
-        }
-    }
     let mut x = 24.0;
-    for engine in engines {
+    for engine in report.engines() {
         draw_mark(svg, engine, (x, 46.0), true);
         text(svg, (x + 12.0, 50.0), "", engine);
         x += 32.0 + 7.0 * engine.len() as f64;
@@ -209,8 +203,7 @@ fn draw_legend(svg: &mut String, report: &Report) {
 
 /// The whole drawing.
 pub fn draw(report: &Report) -> String {
-    let mut scenes: Vec<&str> = report.outcomes.iter().map(|o| o.scene.as_str()).collect();
-    scenes.dedup();
+    let scenes = report.scenes();
     let columns = COLUMNS.min(scenes.len().max(1));
     let (width, height) = (
         (PANEL_WIDTH * columns as f64).max(700.0),

@@ -2,6 +2,7 @@
 
 mod chart;
 mod engine;
+mod markdown;
 mod quality;
 mod race;
 mod report;
@@ -43,6 +44,12 @@ struct Options {
     /// Where to draw time against error.
     #[arg(long)]
     chart: Option<PathBuf>,
+    /// Where to write tables for a page.
+    #[arg(long)]
+    markdown: Option<PathBuf>,
+    /// Race nothing: read the JSON of an earlier run, for its table, chart and page.
+    #[arg(long)]
+    from: Option<PathBuf>,
     /// Print the scenes' names and stop.
     #[arg(long)]
     list: bool,
@@ -68,6 +75,9 @@ fn run(options: &Options) -> Result<(), String> {
     if options.steps == Some(0) || options.threads.contains(&0) {
         return Err("--steps and --threads must be 1 or more".into());
     }
+    if let Some(path) = &options.from {
+        return show_again(path, options);
+    }
     let mut report = Report::new();
     println!("{}, {} cores\n{}", report.cpu, report.cores, header());
     for recipe in chosen(&options.scene)? {
@@ -75,6 +85,16 @@ fn run(options: &Options) -> Result<(), String> {
         save(options, &report)?;
     }
     Ok(())
+}
+
+/// Prints and draws an earlier run.
+fn show_again(path: &PathBuf, options: &Options) -> Result<(), String> {
+    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|e| wrong(&e))?;
+    let report: Report = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
+    println!("{}, {} cores\n{}", report.cpu, report.cores, header());
+    print_rows(&report, &report.outcomes);
+    save(options, &report)
 }
 
 /// Writes the files that are asked for; after every scene, so that a long run can be cut short.
@@ -85,6 +105,9 @@ fn save(options: &Options, report: &Report) -> Result<(), String> {
     }
     if let Some(path) = &options.chart {
         write(path, &chart::draw(report))?;
+    }
+    if let Some(path) = &options.markdown {
+        write(path, &markdown::tables(report))?;
     }
     Ok(())
 }
@@ -122,7 +145,9 @@ fn race_scene(recipe: &Recipe, options: &Options, report: &mut Report) {
     scene.steps = options.steps.unwrap_or(scene.steps);
     let makers: Vec<_> = engine::makers(scene.dim)
         .into_iter()
-        .filter(|maker| options.engine.is_empty() || options.engine.iter().any(|e| e == maker.name))
+        .filter(|maker| {
+            options.engine.is_empty() || options.engine.iter().any(|name| name == maker.name)
+        })
         .collect();
     for &threads in &options.threads {
         if threads > 1 && scene.moving() < WORTH_THREADS {

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::engine::{Engine, Maker, Reason};
 use crate::quality::{Record, Verdict, judge};
@@ -13,11 +13,11 @@ use crate::scene::{Pose, Scene};
 const BLOCK: usize = 10;
 
 /// What one engine did with one scene.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     pub scene: String,
     pub bodies: usize,
-    pub engine: &'static str,
+    pub engine: String,
     pub threads: usize,
     /// Steps made, fewer than the scene asks for when the time was up.
     pub steps: usize,
@@ -29,10 +29,10 @@ pub struct Outcome {
 }
 
 /// An engine that has not run a scene, and why.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Skipped {
     pub scene: String,
-    pub engine: &'static str,
+    pub engine: String,
     pub threads: usize,
     pub reason: Reason,
 }
@@ -43,6 +43,8 @@ struct Runner {
     record: Record,
     poses: Vec<Pose>,
     times_s: Vec<f64>,
+    /// Their sum.
+    spent_s: f64,
     /// Why it stopped before the end.
     stopped: Option<Reason>,
 }
@@ -52,27 +54,30 @@ impl Runner {
         self.stopped.is_some() || self.times_s.len() >= scene.steps
     }
 
-    /// A block of steps. Poses are read between them only where the verdict needs every one.
+    /// A block of steps. Poses are read between them only where the verdict needs them: after
+    /// the last two of a block, of the run or of the budget (velocities are their difference),
+    /// or after each one.
     fn run_block(&mut self, scene: &Scene, budget_s: f64) {
         for k in 1..=BLOCK {
             if self.is_done(scene) {
                 return;
             }
+            let was_over = self.spent_s > budget_s;
             let clock = Instant::now();
             let result = self.engine.step();
-            self.times_s.push(clock.elapsed().as_secs_f64());
+            let time_s = clock.elapsed().as_secs_f64();
+            self.times_s.push(time_s);
+            self.spent_s += time_s;
             if let Err(reason) = result {
                 self.stopped = Some(reason);
+            } else if was_over {
+                self.stopped = Some(format!("stopped after {budget_s} s"));
             }
-            let is_end = k == BLOCK || self.times_s.len() >= scene.steps;
-            let near_end = is_end || k + 1 == BLOCK || self.times_s.len() + 1 == scene.steps;
-            if near_end || self.record.needs_every_step() {
+            let near_end = k + 1 >= BLOCK || self.times_s.len() + 1 >= scene.steps;
+            if near_end || self.spent_s > budget_s || self.record.needs_every_step() {
                 self.engine.poses(&mut self.poses);
                 self.record.note(scene, &self.poses);
             }
-        }
-        if self.times_s.iter().sum::<f64>() > budget_s {
-            self.stopped = Some(format!("stopped after {budget_s} s"));
         }
     }
 
@@ -94,7 +99,7 @@ impl Runner {
         Outcome {
             scene: scene.name.clone(),
             bodies: scene.moving(),
-            engine: self.maker.name,
+            engine: self.maker.name.to_owned(),
             threads,
             steps: self.times_s.len(),
             median_ms: at(0.5),
@@ -123,11 +128,12 @@ pub fn race(
                 record: Record::new(scene),
                 poses: Vec::new(),
                 times_s: Vec::with_capacity(scene.steps),
+                spent_s: 0.0,
                 stopped: None,
             }),
             Err(reason) => skipped.push(Skipped {
                 scene: scene.name.clone(),
-                engine: maker.name,
+                engine: maker.name.to_owned(),
                 threads,
                 reason,
             }),

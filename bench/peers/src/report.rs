@@ -2,12 +2,12 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::race::{Outcome, Skipped};
 
 /// All of one run of the program.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     /// When it was made, seconds since 1970.
     pub unix_time_s: u64,
@@ -30,6 +30,16 @@ impl Report {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             ..Self::default()
         }
+    }
+
+    /// The scenes in the order of the run.
+    pub fn scenes(&self) -> Vec<&str> {
+        in_order(self.outcomes.iter().map(|outcome| outcome.scene.as_str()))
+    }
+
+    /// The engines in the order of the run.
+    pub fn engines(&self) -> Vec<&str> {
+        in_order(self.outcomes.iter().map(|outcome| outcome.engine.as_str()))
     }
 
     /// Drystone's time for the same scene: with the same number of threads, or else with one.
@@ -74,6 +84,17 @@ impl Report {
             verdict.note
         )
     }
+}
+
+/// Each name once, where it comes first.
+fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut list = Vec::new();
+    for name in names {
+        if !list.contains(&name) {
+            list.push(name);
+        }
+    }
+    list
 }
 
 /// The table's first line. Times are ms a step; `ratio` is the median over Drystone's; lengths

@@ -4,7 +4,7 @@ mod overlap;
 mod pairs;
 
 use glamx::DVec3;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::scene::{GRAVITY, Pose, STEP_S, Scene, Shape, Truth};
 pub use pairs::deepest_overlap;
@@ -66,7 +66,7 @@ fn watched(scene: &Scene) -> Vec<usize> {
 }
 
 /// A judgement of one run. Lengths in mm.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Verdict {
     /// Deepest overlap at the end.
     pub penetration_mm: f64,
