@@ -23,6 +23,7 @@ const LEAST_ERROR_MM: f64 = 1e-3;
 fn style(engine: &str) -> (&'static str, Mark) {
     match engine {
         "drystone" => ("#D55E00", Mark::Circle),
+        "drystone-auto" => ("#D55E00", Mark::Diamond),
         "rapier" => ("#0072B2", Mark::Square),
         "box2d" | "box3d" => ("#009E73", Mark::Triangle),
         "jolt" => ("#E69F00", Mark::Diamond),

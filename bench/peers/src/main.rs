@@ -161,7 +161,7 @@ fn race_scene(recipe: &Recipe, options: &Options, report: &mut Report) {
         let (outcomes, skipped) = race(&scene, &makers, threads, options.budget);
         for skip in &skipped {
             println!(
-                "{:<15} {:<9} {:>2} skipped: {}",
+                "{:<15} {:<13} {:>2} skipped: {}",
                 skip.scene, skip.engine, skip.threads, skip.reason
             );
         }

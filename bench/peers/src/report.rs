@@ -70,7 +70,7 @@ impl Report {
             None => "-",
         };
         format!(
-            "{:<15} {:<9} {:>2} {:>9.3} {:>9.3} {:>7} {:>9.1} {:>9.1} {:>9} {:>6}  {}",
+            "{:<15} {:<13} {:>2} {:>9.3} {:>9.3} {:>7} {:>9.1} {:>9.1} {:>9} {:>6}  {}",
             outcome.scene,
             outcome.engine,
             outcome.threads,
@@ -101,7 +101,7 @@ fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 /// are mm; `error` is the distance from the scene's truth, which `note` says in words.
 pub fn header() -> String {
     format!(
-        "{:<15} {:<9} {:>2} {:>9} {:>9} {:>7} {:>9} {:>9} {:>9} {:>6}  note",
+        "{:<15} {:<13} {:>2} {:>9} {:>9} {:>7} {:>9} {:>9} {:>9} {:>6}  note",
         "scene", "engine", "th", "median", "p90", "ratio", "overlap", "error", "drift", "stands"
     )
 }

@@ -1,41 +1,59 @@
 //! Drystone itself, through its public API.
 
+use std::marker::PhantomData;
+
 use drystone::{
-    Body, BodyId, D2, D3, Mass, Material, MaterialId, Settings, Shape2, Shape3, Space, World,
+    Body, BodyId, D2, D3, ImpactLaw, Mass, Material, MaterialId, Settings, Shape2, Shape3,
+    SolverKind, Space, World,
 };
 use glamx::{DQuat, DVec2, DVec3};
 
 use super::{Engine, Reason};
 use crate::scene::{Pose, STEP_S, Scene, Shape};
 
-pub type Drystone2 = Drystone<D2>;
-pub type Drystone3 = Drystone<D3>;
-
 /// Whether more than one thread is of use.
 pub const THREADED: bool = false;
 
-/// The one choice made for Drystone: its default settings, with as many of its steps in a
-/// sixtieth of a second as their `dt` asks for. Certificates are judgement, not simulation: off.
-fn settings<S: Space>() -> (Settings<S>, usize) {
-    let defaults = Settings::default();
-    let steps = (STEP_S / defaults.dt).round().max(1.0);
-    let settings = Settings {
-        dt: STEP_S / steps,
-        certify_every: 0,
-        ..defaults
-    };
-    (settings, steps as usize)
+/// A way to run Drystone. As many of its steps make a sixtieth of a second as their `dt` asks for.
+pub trait Way {
+    fn settings<S: Space>() -> Settings<S>;
 }
 
-pub struct Drystone<S: Space> {
+/// As a user gets it. Certificates are judgement, not simulation: off.
+pub struct Default;
+
+impl Way for Default {
+    fn settings<S: Space>() -> Settings<S> {
+        Settings {
+            certify_every: 0,
+            ..Settings::default()
+        }
+    }
+}
+
+/// With the solver that changes to stronger methods where sweeps do not pay, and with impacts
+/// that travel through touching bodies.
+pub struct Auto;
+
+impl Way for Auto {
+    fn settings<S: Space>() -> Settings<S> {
+        let mut settings = Default::settings::<S>();
+        settings.solver = SolverKind::Auto(drystone::Auto::default());
+        settings.contact.impact = ImpactLaw::Reflection;
+        settings
+    }
+}
+
+pub struct Drystone<S: Space, W> {
     world: World<S>,
     bodies: Vec<BodyId>,
     /// Steps of the world to one of the race.
     steps: usize,
+    way: PhantomData<W>,
 }
 
 /// What differs between the plane and space.
-trait Embed: Space {
+pub trait Embed: Space {
     fn vector(v: DVec3) -> Self::Vector;
     fn rotation(q: DQuat) -> Self::Rotation;
     fn shape(shape: &Shape) -> Result<Self::Shape, drystone::ShapeError>;
@@ -100,12 +118,14 @@ impl Embed for D3 {
     }
 }
 
-impl<S: Embed> Engine for Drystone<S> {
+impl<S: Embed, W: Way> Engine for Drystone<S, W> {
     fn build(scene: &Scene, _threads: usize) -> Result<Self, Reason> {
         if !scene.joints.is_empty() {
             return Err("Drystone has no joints".into());
         }
-        let (mut settings, steps) = settings::<S>();
+        let mut settings = W::settings::<S>();
+        let steps = (STEP_S / settings.dt).round().max(1.0);
+        settings.dt = STEP_S / steps;
         settings.gravity = S::vector(DVec3::Y * scene.gravity);
         let mut world = World::new(settings).map_err(|e| e.to_string())?;
         let mut bodies = Vec::with_capacity(scene.bodies.len());
@@ -138,7 +158,8 @@ impl<S: Embed> Engine for Drystone<S> {
         Ok(Self {
             world,
             bodies,
-            steps,
+            steps: steps as usize,
+            way: PhantomData,
         })
     }
 

@@ -21,6 +21,9 @@ mod rapier3;
 #[cfg(feature = "rapier")]
 mod rapier_threads;
 
+use ::drystone::{D2, D3};
+
+use self::drystone::{Drystone, THREADED};
 use crate::scene::{Dim, Pose, Scene};
 
 /// Why an engine does not run a scene, or stopped running it.
@@ -68,8 +71,10 @@ fn maker<E: Engine + 'static>(name: &'static str, dim: Dim, threaded: bool) -> M
 /// first.
 pub fn makers(dim: Dim) -> Vec<Maker> {
     let all = [
-        maker::<drystone::Drystone2>("drystone", Dim::Two, drystone::THREADED),
-        maker::<drystone::Drystone3>("drystone", Dim::Three, drystone::THREADED),
+        maker::<Drystone<D2, drystone::Default>>("drystone", Dim::Two, THREADED),
+        maker::<Drystone<D3, drystone::Default>>("drystone", Dim::Three, THREADED),
+        maker::<Drystone<D2, drystone::Auto>>("drystone-auto", Dim::Two, THREADED),
+        maker::<Drystone<D3, drystone::Auto>>("drystone-auto", Dim::Three, THREADED),
         #[cfg(feature = "rapier")]
         maker::<rapier2::Rapier2>("rapier", Dim::Two, true),
         #[cfg(feature = "rapier")]
