@@ -47,9 +47,9 @@ struct Options {
     /// Where to write tables for a page.
     #[arg(long)]
     markdown: Option<PathBuf>,
-    /// Race nothing: read the JSON of an earlier run, for its table, chart and page.
-    #[arg(long)]
-    from: Option<PathBuf>,
+    /// Race nothing: read the JSON of earlier runs, with commas, for their table, chart and page.
+    #[arg(long, value_delimiter = ',')]
+    from: Vec<PathBuf>,
     /// Print the scenes' names and stop.
     #[arg(long)]
     list: bool,
@@ -75,8 +75,8 @@ fn run(options: &Options) -> Result<(), String> {
     if options.steps == Some(0) || options.threads.contains(&0) {
         return Err("--steps and --threads must be 1 or more".into());
     }
-    if let Some(path) = &options.from {
-        return show_again(path, options);
+    if !options.from.is_empty() {
+        return show_again(options);
     }
     let mut report = Report::new();
     println!("{}, {} cores\n{}", report.cpu, report.cores, header());
@@ -87,11 +87,22 @@ fn run(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints and draws an earlier run.
-fn show_again(path: &PathBuf, options: &Options) -> Result<(), String> {
-    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let text = std::fs::read_to_string(path).map_err(|e| wrong(&e))?;
-    let report: Report = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
+/// Prints and draws earlier runs as if they were one.
+fn show_again(options: &Options) -> Result<(), String> {
+    let mut all: Option<Report> = None;
+    for path in &options.from {
+        let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let text = std::fs::read_to_string(path).map_err(|e| wrong(&e))?;
+        let report: Report = serde_json::from_str(&text).map_err(|e| wrong(&e))?;
+        match &mut all {
+            None => all = Some(report),
+            Some(all) => {
+                all.outcomes.extend(report.outcomes);
+                all.skipped.extend(report.skipped);
+            }
+        }
+    }
+    let report = all.unwrap_or_default();
     println!("{}, {} cores\n{}", report.cpu, report.cores, header());
     print_rows(&report, &report.outcomes);
     save(options, &report)

@@ -16,6 +16,8 @@ pub const THREADED: bool = false;
 
 /// A way to run Drystone. As many of its steps make a sixtieth of a second as their `dt` asks for.
 pub trait Way {
+    /// More moving bodies than this are refused.
+    const MOST_BODIES: usize;
     fn settings<S: Space>() -> Settings<S>;
 }
 
@@ -23,6 +25,8 @@ pub trait Way {
 pub struct Default;
 
 impl Way for Default {
+    const MOST_BODIES: usize = usize::MAX;
+
     fn settings<S: Space>() -> Settings<S> {
         Settings {
             certify_every: 0,
@@ -36,6 +40,9 @@ impl Way for Default {
 pub struct Auto;
 
 impl Way for Auto {
+    // The wall of 5,050 boxes takes it minutes a step.
+    const MOST_BODIES: usize = 1000;
+
     fn settings<S: Space>() -> Settings<S> {
         let mut settings = Default::settings::<S>();
         settings.solver = SolverKind::Auto(drystone::Auto::default());
@@ -122,6 +129,10 @@ impl<S: Embed, W: Way> Engine for Drystone<S, W> {
     fn build(scene: &Scene, _threads: usize) -> Result<Self, Reason> {
         if !scene.joints.is_empty() {
             return Err("Drystone has no joints".into());
+        }
+        if scene.moving() > W::MOST_BODIES {
+            let most = W::MOST_BODIES;
+            return Err(format!("this way is for {most} bodies at most"));
         }
         let mut settings = W::settings::<S>();
         let steps = (STEP_S / settings.dt).round().max(1.0);
