@@ -2,7 +2,7 @@
 //!
 //! Both axes are logarithmic. An engine has one colour and one mark in all panels (the colours
 //! are Okabe and Ito's, which stay apart for the colour-blind); filled is one thread, hollow is
-//! more; a cross over the mark says that what should stand fell.
+//! more; faint was stopped before the end; a cross says that what should stand fell.
 
 use std::fmt::Write;
 
@@ -145,7 +145,7 @@ fn draw_axes(svg: &mut String, time: &Axis, error: &Axis) {
     }
 }
 
-fn draw_panel(svg: &mut String, outcomes: &[&Outcome], corner: (f64, f64)) {
+fn draw_panel(svg: &mut String, report: &Report, outcomes: &[&Outcome], corner: (f64, f64)) {
     let [left, top, right, bottom] = MARGIN;
     let (x0, x1) = (corner.0 + left, corner.0 + PANEL_WIDTH - right);
     let (y0, y1) = (corner.1 + PANEL_HEIGHT - bottom, corner.1 + top);
@@ -168,6 +168,12 @@ fn draw_panel(svg: &mut String, outcomes: &[&Outcome], corner: (f64, f64)) {
     let turned = format!(r#"text-anchor="middle" transform="rotate(-90 {tx:.1} {ty:.1})""#);
     text(svg, (tx, ty), &turned, "error, mm");
     for outcome in outcomes {
+        let opacity = if report.is_cut_short(outcome) {
+            0.35
+        } else {
+            1.0
+        };
+        let _ = writeln!(svg, r#"<g opacity="{opacity}">"#);
         let at = (
             time.place(outcome.median_ms),
             error.place(error_of(outcome)),
@@ -182,6 +188,7 @@ fn draw_panel(svg: &mut String, outcomes: &[&Outcome], corner: (f64, f64)) {
                 y - 8.0
             );
         }
+        svg.push_str("</g>\n");
     }
 }
 
@@ -198,8 +205,8 @@ fn draw_legend(svg: &mut String, report: &Report) {
         text(svg, (x + 12.0, 50.0), "", engine);
         x += 32.0 + 7.0 * engine.len() as f64;
     }
-    let key = "filled: one thread; hollow: more; crossed: fell";
-    text(svg, (x + 8.0, 50.0), r##"fill="#555""##, key);
+    let key = "filled: one thread · hollow: more · faint: stopped early · crossed: fell";
+    text(svg, (330.0, 24.0), r##"fill="#555""##, key);
 }
 
 /// The whole drawing.
@@ -226,7 +233,7 @@ pub fn draw(report: &Report) -> String {
             PANEL_WIDTH * (k % columns) as f64,
             HEAD + PANEL_HEIGHT * (k / columns) as f64,
         );
-        draw_panel(&mut svg, &outcomes, corner);
+        draw_panel(&mut svg, report, &outcomes, corner);
     }
     svg.push_str("</svg>\n");
     svg

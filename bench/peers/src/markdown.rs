@@ -47,13 +47,12 @@ fn table(page: &mut String, report: &Report, threads: usize, cell: impl Fn(&Outc
         if of_scene().next().is_none() {
             continue;
         }
-        let full = of_scene().map(|outcome| outcome.steps).max();
         let cells: Vec<String> = engines
             .iter()
             .map(|engine| {
                 let found = of_scene().find(|outcome| outcome.engine == *engine);
                 found.map_or(String::new(), |outcome| {
-                    let star = if Some(outcome.steps) < full {
+                    let star = if report.is_cut_short(outcome) {
                         "\\*"
                     } else {
                         ""

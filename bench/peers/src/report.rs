@@ -42,6 +42,13 @@ impl Report {
         in_order(self.outcomes.iter().map(|outcome| outcome.engine.as_str()))
     }
 
+    /// Whether an engine was stopped before others reached the scene's end: its error is then
+    /// that of a shorter time.
+    pub fn is_cut_short(&self, outcome: &Outcome) -> bool {
+        let of_scene = self.outcomes.iter().filter(|o| o.scene == outcome.scene);
+        of_scene.map(|o| o.steps).max() > Some(outcome.steps)
+    }
+
     /// Drystone's time for the same scene: with the same number of threads, or else with one.
     fn drystone_ms(&self, outcome: &Outcome) -> Option<f64> {
         let with = |threads: usize| {
@@ -60,7 +67,7 @@ impl Report {
         let verdict = &outcome.verdict;
         let ratio = self
             .drystone_ms(outcome)
-            .map_or("-".into(), |ms| format!("{:.2}", outcome.median_ms / ms));
+            .map_or("-".into(), |ms| format!("{:.3}", outcome.median_ms / ms));
         let drift = verdict
             .drift_mm
             .map_or("-".into(), |drift| format!("{drift:.1}"));
