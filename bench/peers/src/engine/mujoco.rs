@@ -17,6 +17,9 @@ use crate::scene::{Body, Joint, JointKind, Pose, STEP_S, Scene, Shape};
 
 /// Distance at which contacts begin, m.
 const MARGIN: f64 = 1e-4;
+/// More bodies than this are refused: reading a description takes MuJoCo time that grows faster
+/// than the number of bodies, at 64,000 longer than ten minutes.
+const MOST_BODIES: usize = 20_000;
 /// Half the distance between the two points that make a hinge, m.
 const HINGE_ARM: f64 = 0.05;
 
@@ -146,6 +149,11 @@ impl Engine for Mujoco {
             .any(|body: &Body| body.restitution > 0.0)
         {
             return Err("MuJoCo has no coefficient of restitution".into());
+        }
+        if scene.bodies.len() > MOST_BODIES {
+            return Err(format!(
+                "MuJoCo reads {MOST_BODIES} bodies at most in reasonable time"
+            ));
         }
         let xml = CString::new(describe(scene)?).map_err(|e| e.to_string())?;
         let mut error = [0 as c_char; 1000];
