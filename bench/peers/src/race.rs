@@ -21,6 +21,9 @@ pub struct Outcome {
     pub threads: usize,
     /// Steps made, fewer than the scene asks for when the time was up.
     pub steps: usize,
+    /// Steps that the scene asks for.
+    #[serde(default)]
+    pub asked_steps: usize,
     pub median_ms: f64,
     pub p90_ms: f64,
     /// Time of the first step, which finds all contacts anew, ms.
@@ -102,6 +105,7 @@ impl Runner {
             engine: self.maker.name.to_owned(),
             threads,
             steps: self.times_s.len(),
+            asked_steps: scene.steps,
             median_ms: at(0.5),
             p90_ms: at(0.9),
             first_ms: 1e3 * self.times_s[0],
