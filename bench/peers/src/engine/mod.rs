@@ -73,8 +73,10 @@ pub fn makers(dim: Dim) -> Vec<Maker> {
     let all = [
         maker::<Drystone<D2, drystone::Default>>("drystone", Dim::Two, THREADED),
         maker::<Drystone<D3, drystone::Default>>("drystone", Dim::Three, THREADED),
-        maker::<Drystone<D2, drystone::Auto>>("drystone-auto", Dim::Two, THREADED),
-        maker::<Drystone<D3, drystone::Auto>>("drystone-auto", Dim::Three, THREADED),
+        maker::<Drystone<D2, drystone::Velocity>>("drystone-velocity", Dim::Two, false),
+        maker::<Drystone<D3, drystone::Velocity>>("drystone-velocity", Dim::Three, false),
+        maker::<Drystone<D2, drystone::Auto>>("drystone-auto", Dim::Two, false),
+        maker::<Drystone<D3, drystone::Auto>>("drystone-auto", Dim::Three, false),
         #[cfg(feature = "rapier")]
         maker::<rapier2::Rapier2>("rapier", Dim::Two, true),
         #[cfg(feature = "rapier")]

@@ -42,8 +42,10 @@ use crate::detect::{Contact, Lookahead, reach, touch};
 use crate::integrate;
 use crate::material::Materials;
 use crate::problem::assemble::ContactRules;
+use crate::problem::impact::ImpactLaw;
 use crate::shape::Pose;
 use crate::space::{Linear, Space};
+use crate::world::SettingsError;
 use columns::BodyColumns;
 use graph::Graph;
 use guess::guess_loads;
@@ -82,6 +84,44 @@ impl Default for Substep {
             repair_rate: 3.0,
             instructions: Instructions::best(),
         }
+    }
+}
+
+impl Substep {
+    /// Whether the options can be used, together with the law of impact.
+    pub(crate) fn check(&self, law: ImpactLaw) -> Result<(), SettingsError> {
+        if law == ImpactLaw::Reflection {
+            return Err(SettingsError {
+                field: "impact",
+                expected: "\"newton\" with the strategy substep (reflections need velocity)",
+                value: f64::NAN,
+            });
+        }
+        let part = "more than 0 and at most 1";
+        let positive = "a finite number greater than 0";
+        for (field, expected, value, most) in [
+            ("substeps", "1 to 1000", f64::from(self.substeps), 1e3),
+            ("rounds", "1 to 1000", f64::from(self.rounds), 1e3),
+            ("stiffness", positive, self.stiffness, f64::MAX),
+            ("loading", part, self.loading, 1.0),
+            ("unloading", part, self.unloading, 1.0),
+        ] {
+            if !(value > 0.0 && value <= most) {
+                return Err(SettingsError {
+                    field,
+                    expected,
+                    value,
+                });
+            }
+        }
+        if !(self.repair_rate.is_finite() && self.repair_rate >= 0.0) {
+            return Err(SettingsError {
+                field: "repair_rate (1/s)",
+                expected: "a finite number, 0 or more",
+                value: self.repair_rate,
+            });
+        }
+        Ok(())
     }
 }
 
