@@ -11,6 +11,7 @@ use super::error::{ShapeError, size};
 use super::half_space;
 use super::pairs::{ConvexKind, pair_queries};
 use super::polygon::{self, LocalContact};
+use super::queries::shape_queries;
 use super::{ContactPoint, FeatureId, Geometry, MassProperties, Pose};
 use crate::space::D2;
 
@@ -255,6 +256,18 @@ impl Convex {
         }
     }
 
+    /// The sides of a polygon as outward unit normals and points; none of other parts.
+    fn planes(&self) -> impl Iterator<Item = (DVec2, DVec2)> {
+        let corners: &[DVec2] = match &self.form {
+            ConvexForm::Polygon(corners, _) => corners,
+            _ => &[],
+        };
+        corners
+            .iter()
+            .enumerate()
+            .filter_map(|(k, &corner)| Some((polygon::outward(corners, k)?, corner)))
+    }
+
     /// Contact of two polygons, `b` at `between` in `a`'s axes.
     pub(super) fn polytope_contacts(
         [a, b]: [&Self; 2],
@@ -315,3 +328,4 @@ fn pose_of(pose: &Pose<D2>) -> DPose2 {
 }
 
 pair_queries!(Shape2, D2, parry2d_f64, DVec2, DPose2);
+shape_queries!(Shape2, D2, parry2d_f64, DVec2, DPose2);

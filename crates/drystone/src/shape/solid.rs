@@ -13,6 +13,7 @@ use super::half_space;
 use super::pairs::{ConvexKind, pair_queries};
 use super::polyhedron::Polyhedron;
 use super::polyhedron_sat::{self, LocalContact};
+use super::queries::shape_queries;
 use super::{ContactPoint, FeatureId, Geometry, MassProperties, Pose};
 use crate::space::D3;
 
@@ -326,6 +327,21 @@ impl Convex {
         }
     }
 
+    /// The faces of a polytope as outward unit normals and points; none of other parts.
+    fn planes(&self) -> impl Iterator<Item = (DVec3, DVec3)> {
+        let hull = match &self.form {
+            ConvexForm::Polytope(hull, _) => Some(hull),
+            _ => None,
+        };
+        hull.into_iter().flat_map(|hull| {
+            let corners = hull.topology.faces.iter().map(|face| face.first());
+            hull.normals
+                .iter()
+                .zip(corners)
+                .filter_map(|(&normal, corner)| Some((normal, hull.point(*corner?))))
+        })
+    }
+
     /// Contact of two polytopes, `b` at `between` in `a`'s axes.
     pub(super) fn polytope_contacts(
         [a, b]: [&Self; 2],
@@ -382,3 +398,4 @@ fn pose_of(pose: &Pose<D3>) -> DPose3 {
 }
 
 pair_queries!(Shape3, D3, parry3d_f64, DVec3, DPose3);
+shape_queries!(Shape3, D3, parry3d_f64, DVec3, DPose3);
