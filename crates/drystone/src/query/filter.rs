@@ -116,9 +116,7 @@ pub enum QueryError {
     #[error("the query's {0} has no length; it must point somewhere (any length above 1e-290)")]
     NoDirection(&'static str),
     /// A distance that is negative or no number.
-    #[error(
-        "the query's largest distance must be 0 m or more (infinity is allowed), not {0}"
-    )]
+    #[error("the query's largest distance must be 0 m or more (infinity is allowed), not {0}")]
     Distance(f64),
     /// A rotation that does not turn.
     #[error("the pose's rotation must be a unit complex number or quaternion")]

@@ -79,8 +79,7 @@ impl<S: Space> Hierarchy<S> {
             }
             let (first, second) = (bound_of(at + 1), bound_of(node.second as usize));
             // Last in, first out: the nearer one goes in last.
-            let nearer_is_second =
-                matches!((first, second), (Some(f), Some(s)) if s.0 < f.0);
+            let nearer_is_second = matches!((first, second), (Some(f), Some(s)) if s.0 < f.0);
             if nearer_is_second {
                 waiting.extend(first);
                 waiting.extend(second);

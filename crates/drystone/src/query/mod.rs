@@ -12,7 +12,7 @@
 //!   capsules, cylinders and cones right to 1e-9 of their size. A cast ends with the two at most
 //!   1e-7 of the smaller one's size apart, and its fraction is never too large. Everything is
 //!   computed in the axes of the body that is asked, so that this holds far from the origin too.
-//!   How it works: `shape/sweep.rs`.
+//!   How it works: `shape/sweep.rs`, and `shape/portal.rs` for cylinders and cones.
 //!
 //! Nothing here changes the world, and nothing panics: input that makes no sense is a
 //! [`QueryError`].

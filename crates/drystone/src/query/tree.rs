@@ -143,7 +143,9 @@ impl<'w, S: Space> QueryTree<'w, S> {
             |body| {
                 let (target, at) = self.shape(body);
                 if let Some(met) = target.cast(&at, (shape, &pose), direction, length)
-                    && first.as_ref().is_none_or(|best| key(&(body, met)) < key(best))
+                    && first
+                        .as_ref()
+                        .is_none_or(|best| key(&(body, met)) < key(best))
                 {
                     first = Some((body, met));
                 }

@@ -12,7 +12,7 @@ use super::half_space;
 use super::pairs::{ConvexKind, pair_queries};
 use super::polygon::{self, LocalContact};
 use super::queries::shape_queries;
-use super::{ContactPoint, FeatureId, Geometry, MassProperties, Pose};
+use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose};
 use crate::space::D2;
 
 /// A shape in the plane. Cheap to clone: the data is shared.
@@ -317,6 +317,17 @@ fn capsule_mass(half: f64, radius: f64, density: f64) -> parry::mass_properties:
     let of_tube = tube * (half * half + radius * radius) / 3.0;
     let of_caps = disk * (0.5 * radius * radius + half * half + 2.0 * half * centroid);
     parry::mass_properties::MassProperties::new(DVec2::ZERO, tube + disk, of_tube + of_caps)
+}
+
+/// In the plane no part is so round that a cast needs to go on after separating planes.
+#[allow(clippy::unnecessary_wraps)] // Its twin in space may find that the two pass each other.
+fn last_stretch(
+    _target: &Convex,
+    _mover: (&Convex, &DPose2),
+    _direction: DVec2,
+    met: Meeting<D2>,
+) -> Option<Meeting<D2>> {
+    Some(met)
 }
 
 fn inertia_of(properties: &parry::mass_properties::MassProperties) -> f64 {

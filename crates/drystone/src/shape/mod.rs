@@ -22,6 +22,7 @@ mod pairs;
 mod polygon;
 mod polyhedron;
 mod polyhedron_sat;
+mod portal;
 mod queries;
 mod solid;
 mod sweep;

@@ -12,7 +12,7 @@ macro_rules! shape_queries {
         const SKIN: f64 = 1e-7;
         /// The same where a part is a cylinder or a cone: next to round faces parry's closest
         /// points lose their direction some micrometres before touch.
-        const ROUND_SKIN: f64 = 3e-5;
+        const ROUND_SKIN: f64 = 1e-4;
         /// The same for rays, where the closest point is a closed form.
         const RAY_SKIN: f64 = 1e-9;
 
@@ -77,7 +77,8 @@ macro_rules! shape_queries {
                     Body::Convex(parts) => {
                         let mut nearest = (point, f64::INFINITY);
                         for part in parts {
-                            let found = part.nearest_point(part.pose.inverse_transform_point(point));
+                            let found =
+                                part.nearest_point(part.pose.inverse_transform_point(point));
                             if found.1 < nearest.1 {
                                 nearest = (part.pose.transform_point(found.0), found.1);
                             }
@@ -187,8 +188,11 @@ macro_rules! shape_queries {
                 let start = part.parry.compute_aabb(at);
                 let way = direction * limit.min(1e150);
                 let end = $parry::bounding_volume::Aabb::new(start.mins + way, start.maxs + way);
-                let mut pieces: Vec<u32> =
-                    self.parry.bvh().intersect_aabb(&start.merged(&end)).collect();
+                let mut pieces: Vec<u32> = self
+                    .parry
+                    .bvh()
+                    .intersect_aabb(&start.merged(&end))
+                    .collect();
                 pieces.sort_unstable();
                 pieces
             }
@@ -203,11 +207,9 @@ macro_rules! shape_queries {
                     ConvexKind::Ball(radius) => {
                         super::sweep::ray_on_ball::<$space>(origin, direction, radius)
                     }
-                    ConvexKind::Polytope => super::sweep::ray_on_planes::<$space>(
-                        origin,
-                        direction,
-                        self.planes(),
-                    ),
+                    ConvexKind::Polytope => {
+                        super::sweep::ray_on_planes::<$space>(origin, direction, self.planes())
+                    }
                     ConvexKind::Other => self.meet_ray_by_planes(origin, direction),
                 }?;
                 Some((at, self.pose.rotation * normal))
@@ -324,19 +326,25 @@ macro_rules! shape_queries {
             (mover, at): (&Convex, &$RigidPose),
         ) -> Option<super::sweep::Gap<$Vector>> {
             let contact = closest(target, (mover, at))?;
-            let (target, mover) = (target.parry.as_support_map()?, mover.parry.as_support_map()?);
+            let (target, mover) = (
+                target.parry.as_support_map()?,
+                mover.parry.as_support_map()?,
+            );
             let across = |normal: $Vector| super::sweep::Gap {
                 normal,
-                width: normal.dot(
-                    mover.support_point(at, -normal) - target.local_support_point(normal),
-                ),
+                width: normal
+                    .dot(mover.support_point(at, -normal) - target.local_support_point(normal)),
                 point: contact.point1,
             };
             let found = across(contact.normal1);
             // Near touch parry may stop with good points and the normal of a step before.
             let between = at.transform_point(contact.point2) - contact.point1;
             let better = between.try_normalize().map(across);
-            Some(better.filter(|gap| gap.width > found.width).unwrap_or(found))
+            Some(
+                better
+                    .filter(|gap| gap.width > found.width)
+                    .unwrap_or(found),
+            )
         }
 
         fn part_meets_part(
@@ -349,9 +357,8 @@ macro_rules! shape_queries {
             let (r, q) = (target.reach(), mover.reach());
             let start = at.translation;
             let (skip, _) = super::sweep::ray_on_ball::<$space>(start, direction, r + q)?;
-            let moved = |way: f64| {
-                <$RigidPose>::from_parts(start + direction * (skip + way), at.rotation)
-            };
+            let moved =
+                |way: f64| <$RigidPose>::from_parts(start + direction * (skip + way), at.rotation);
             // Next to nothing against both, and more than rounding against the larger.
             let thin = r.min(q) + 1e-5 * r.max(q);
             if skip == 0.0
@@ -366,12 +373,23 @@ macro_rules! shape_queries {
                     part: 0,
                 });
             }
-            let any_ball = [target, mover].map(|p| p.parry.as_ball().is_some()).contains(&true);
-            let skin = if any_ball { SKIN } else { target.skin().max(mover.skin()) };
-            let met = super::sweep::advance::<$space>(direction, limit - skip, skin * thin, |way| {
-                gap(target, (mover, &moved(way)))
-            })?;
-            Some(super::Meeting { distance: skip + met.distance, ..met })
+            let any_ball = [target, mover]
+                .map(|p| p.parry.as_ball().is_some())
+                .contains(&true);
+            let skin = if any_ball {
+                SKIN
+            } else {
+                target.skin().max(mover.skin())
+            };
+            let mut met =
+                super::sweep::advance::<$space>(direction, limit - skip, skin * thin, |way| {
+                    gap(target, (mover, &moved(way)))
+                })?;
+            if skin > SKIN {
+                met = last_stretch(target, (mover, &moved(met.distance)), direction, met)?;
+            }
+            let distance = skip + met.distance;
+            (distance <= limit).then_some(super::Meeting { distance, ..met })
         }
 
         fn parts_overlap(target: &Convex, (other, at): (&Convex, &$RigidPose)) -> bool {
@@ -407,7 +425,11 @@ macro_rules! shape_queries {
             if !below && closing <= super::sweep::ALONG {
                 return None;
             }
-            let distance = if below { 0.0 } else { height.max(0.0) / closing };
+            let distance = if below {
+                0.0
+            } else {
+                height.max(0.0) / closing
+            };
             let landed = point + direction * distance;
             (distance <= limit).then(|| super::Meeting {
                 distance,

@@ -7,14 +7,15 @@ use glamx::{DPose3, DVec3};
 use parry::shape::{Cone, Cylinder, SharedShape, TriMesh};
 use parry3d_f64 as parry;
 
-use super::error::{ShapeError, size};
 use super::box_box;
+use super::error::{ShapeError, size};
 use super::half_space;
 use super::pairs::{ConvexKind, pair_queries};
 use super::polyhedron::Polyhedron;
 use super::polyhedron_sat::{self, LocalContact};
+use super::portal;
 use super::queries::shape_queries;
-use super::{ContactPoint, FeatureId, Geometry, MassProperties, Pose};
+use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose};
 use crate::space::D3;
 
 /// A shape in space. Cheap to clone: the data is shared.
@@ -387,6 +388,46 @@ impl Convex {
     pub(super) fn mass_properties(&self, density: f64) -> parry::mass_properties::MassProperties {
         self.parry.mass_properties(density)
     }
+}
+
+/// A portal looks for normals within about 45° of the one it starts from; grazing may need more.
+const GRAZING_RESTARTS: usize = 4;
+
+/// Goes on from where separating planes led a cast of cylinders or cones: [`portal`].
+fn last_stretch(
+    target: &Convex,
+    (mover, at): (&Convex, &DPose3),
+    direction: DVec3,
+    met: Meeting<D3>,
+) -> Option<Meeting<D3>> {
+    let of_target = target.parry.as_support_map()?;
+    let of_mover = mover.parry.as_support_map()?;
+    let size = target.reach() + mover.reach();
+    let support = |normal: DVec3| {
+        let on_target = of_target.local_support_point(normal);
+        Some(portal::Pair {
+            on_target,
+            between: of_mover.support_point(at, -normal) - on_target,
+        })
+    };
+    let from = |normal: DVec3| portal::touch((direction, normal), size, 1e-10 * size, support);
+    let mut touch = from(met.normal)?;
+    for _ in 0..GRAZING_RESTARTS {
+        if touch.is_bounded {
+            break;
+        }
+        touch = from(touch.normal)?;
+    }
+    // Bounded by nothing and far from where the planes led: the two only nearly meet.
+    if !touch.is_bounded && touch.way > 1e-3 * size {
+        return None;
+    }
+    Some(Meeting {
+        distance: met.distance + touch.way.max(0.0),
+        point: touch.point,
+        normal: touch.normal,
+        ..met
+    })
 }
 
 fn inertia_of(properties: &parry::mass_properties::MassProperties) -> glamx::DMat3 {

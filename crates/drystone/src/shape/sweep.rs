@@ -31,7 +31,7 @@ const MOST_PLANES: usize = 80;
 
 /// The last step crosses at most so many skins along the way; a longer one is looked at again,
 /// because the plane it goes by may end before.
-const LONGEST_LAST_STEP: f64 = 1e3;
+const LONGEST_LAST_STEP: f64 = 30.0;
 
 /// Cosines below this are rounding: what moves so goes along a plane, not towards it.
 pub(crate) const ALONG: f64 = 1e-12;

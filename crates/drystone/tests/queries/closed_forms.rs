@@ -9,14 +9,18 @@ use drystone::{Body, D3, Pose, Shape2, Shape3, World2, World3};
 fn rays_on_a_ball_solve_the_quadratic() {
     let mut world = World3::default();
     let center = DVec3::new(1.0, -2.0, 0.5);
-    let ball = world.add(Body::rigid(Shape3::ball(0.7).unwrap()).at(center)).unwrap();
+    let ball = world
+        .add(Body::rigid(Shape3::ball(0.7).unwrap()).at(center))
+        .unwrap();
     let mut flat = World2::default();
     flat.add(Body::rigid(Shape2::ball(0.7).unwrap())).unwrap();
     for height in [0.0, 0.2, -0.5, 0.699, 0.701, 2.0] {
         let chord = 0.7_f64 * 0.7 - height * height;
         let ray = Ray::new(center + DVec3::new(-5.0, height, 0.0), DVec3::X * 3.0);
         let hit = world.cast_ray(&ray, &ALL).unwrap();
-        let flat_hit = flat.cast_ray(&Ray::new(DVec2::new(-5.0, height), DVec2::X), &ALL).unwrap();
+        let flat_hit = flat
+            .cast_ray(&Ray::new(DVec2::new(-5.0, height), DVec2::X), &ALL)
+            .unwrap();
         if chord < 0.0 {
             assert!(hit.is_none() && flat_hit.is_none());
             continue;
@@ -41,7 +45,11 @@ fn rays_on_a_turned_box_enter_the_right_face() {
     };
     let mut world = World3::default();
     world
-        .add(Body::rigid(Shape3::cuboid(half).unwrap()).at(pose.position).turned(pose.rotation))
+        .add(
+            Body::rigid(Shape3::cuboid(half).unwrap())
+                .at(pose.position)
+                .turned(pose.rotation),
+        )
         .unwrap();
     for axis in 0..3 {
         for sign in [-1.0, 1.0] {
@@ -63,7 +71,9 @@ fn rays_on_a_turned_box_enter_the_right_face() {
 #[test]
 fn rays_on_a_rectangle_and_a_slope_in_the_plane() {
     let mut world = World2::default();
-    world.add(Body::fixed(Shape2::cuboid(DVec2::new(1.0, 0.5)).unwrap())).unwrap();
+    world
+        .add(Body::fixed(Shape2::cuboid(DVec2::new(1.0, 0.5)).unwrap()))
+        .unwrap();
     let hit = |origin: DVec2, direction: DVec2| {
         world.cast_ray(&Ray::new(origin, direction), &ALL).unwrap()
     };
@@ -76,7 +86,9 @@ fn rays_on_a_rectangle_and_a_slope_in_the_plane() {
     let mut world = World2::default();
     let normal = DVec2::new(3.0, 4.0) / 5.0;
     let slope = Shape2::half_space(normal).unwrap();
-    world.add(Body::fixed(slope).at(DVec2::new(0.0, 1.0))).unwrap();
+    world
+        .add(Body::fixed(slope).at(DVec2::new(0.0, 1.0)))
+        .unwrap();
     let hit = |origin: DVec2, direction: DVec2| {
         world.cast_ray(&Ray::new(origin, direction), &ALL).unwrap()
     };
@@ -96,7 +108,10 @@ fn rays_on_round_solids_have_their_closed_forms() {
     let first = |shape: Shape3, origin: DVec3, direction: DVec3| {
         let mut world = World3::default();
         world.add(Body::rigid(shape)).unwrap();
-        world.cast_ray(&Ray::new(origin, direction), &ALL).unwrap().unwrap()
+        world
+            .cast_ray(&Ray::new(origin, direction), &ALL)
+            .unwrap()
+            .unwrap()
     };
     let (half, r) = (0.8, 0.3);
     let side = |z: f64| 5.0 - (r * r - z * z).sqrt();
@@ -147,10 +162,16 @@ fn a_ray_names_the_part_it_hits_and_every_body_behind() {
     let hits = world.cast_ray_all(&from(9.0, DVec3::NEG_X), &ALL).unwrap();
     let seen: Vec<_> = hits.iter().map(|h| (h.body, h.part, h.normal)).collect();
     let x = DVec3::X;
-    assert_eq!(seen, [(far, 0, x), (wall, 1, x), (pair, 1, x)], "normals face the ray");
+    assert_eq!(
+        seen,
+        [(far, 0, x), (wall, 1, x), (pair, 1, x)],
+        "normals face the ray"
+    );
     let short = from(-9.0, DVec3::X).up_to(14.0);
     assert_eq!(world.cast_ray_all(&short, &ALL).unwrap().len(), 2);
-    let batch = world.cast_rays(&[short, from(-9.0, DVec3::Y)], &ALL).unwrap();
+    let batch = world
+        .cast_rays(&[short, from(-9.0, DVec3::Y)], &ALL)
+        .unwrap();
     assert_eq!(batch[0].map(|h| h.body), Some(pair));
     assert!(batch[1].is_none());
 }
@@ -180,9 +201,13 @@ fn a_ball_cast_at_a_box_is_a_ray_at_the_box_grown_by_the_ball() {
         }
     }
     let mut grown = World3::default();
-    grown.add(Body::fixed(Shape3::compound(&parts).unwrap())).unwrap();
+    grown
+        .add(Body::fixed(Shape3::compound(&parts).unwrap()))
+        .unwrap();
     let mut world = World3::default();
-    world.add(Body::fixed(Shape3::cuboid(half).unwrap())).unwrap();
+    world
+        .add(Body::fixed(Shape3::cuboid(half).unwrap()))
+        .unwrap();
     let ball = Shape3::ball(r).unwrap();
     let (mut met, mut passed) = (0, 0);
     for k in 0..400 {
@@ -190,14 +215,22 @@ fn a_ball_cast_at_a_box_is_a_ray_at_the_box_grown_by_the_ball() {
         let from = DVec3::new((k * 1.7).sin(), (k * 2.3).cos(), (k * 0.9).sin()) * 4.0;
         let to = DVec3::new((k * 0.7).cos(), (k * 1.1).sin(), (k * 3.1).cos()) * half * 1.4;
         let motion = (to - from) * 2.0;
-        let cast = world.cast_shape(&ball, Pose::at(from), motion, &ALL).unwrap();
+        let cast = world
+            .cast_shape(&ball, Pose::at(from), motion, &ALL)
+            .unwrap();
         let ray = Ray::new(from, motion).up_to(motion.length());
         let oracle = grown.cast_ray(&ray, &ALL).unwrap();
         match (cast, oracle) {
             (Some(cast), Some(oracle)) => {
                 let way = cast.fraction * motion.length();
-                assert!((way - oracle.distance).abs() < 1e-6, "{k}: {cast:?} {oracle:?}");
-                assert!((cast.normal - oracle.normal).length() < 1e-3, "{k}: {cast:?} {oracle:?}");
+                assert!(
+                    (way - oracle.distance).abs() < 1e-6,
+                    "{k}: {cast:?} {oracle:?}"
+                );
+                assert!(
+                    (cast.normal - oracle.normal).length() < 1e-3,
+                    "{k}: {cast:?} {oracle:?}"
+                );
                 let center = from + motion * cast.fraction;
                 assert!(((cast.point - center).length() - r).abs() < 1e-6);
                 met += 1;
@@ -212,7 +245,9 @@ fn a_ball_cast_at_a_box_is_a_ray_at_the_box_grown_by_the_ball() {
 #[test]
 fn solids_land_on_half_spaces_where_their_lowest_point_is() {
     let mut world = World3::default();
-    world.add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap())).unwrap();
+    world
+        .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()))
+        .unwrap();
     let half = DVec3::new(0.2, 0.4, 0.3);
     let rotation = turned([0.4, 0.2, -0.7]);
     // The lowest corner of a turned box lies Σ |R_yk| h_k under its middle.
@@ -222,7 +257,10 @@ fn solids_land_on_half_spaces_where_their_lowest_point_is() {
         (rotation * DVec3::Z).y,
     );
     let low = row.abs().dot(half);
-    let start = Pose::<D3> { position: DVec3::Y * 3.0, rotation };
+    let start = Pose::<D3> {
+        position: DVec3::Y * 3.0,
+        rotation,
+    };
     let motion = DVec3::new(5.0, -5.0, 0.0);
     let hit = world
         .cast_shape(&Shape3::cuboid(half).unwrap(), start, motion, &ALL)
@@ -235,12 +273,18 @@ fn solids_land_on_half_spaces_where_their_lowest_point_is() {
 #[test]
 fn a_start_in_an_overlap_is_told_with_its_depth() {
     let mut world = World3::default();
-    let floor = world.add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap())).unwrap();
+    let floor = world
+        .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()))
+        .unwrap();
     let brick = Shape3::cuboid(DVec3::splat(0.5)).unwrap();
-    let stone = world.add(Body::rigid(brick.clone()).at(DVec3::Y * 2.0)).unwrap();
+    let stone = world
+        .add(Body::rigid(brick.clone()).at(DVec3::Y * 2.0))
+        .unwrap();
     let ball = Shape3::ball(0.5).unwrap();
     let cast = |y: f64, motion: DVec3| {
-        world.cast_shape(&ball, Pose::at(DVec3::Y * y), motion, &ALL).unwrap()
+        world
+            .cast_shape(&ball, Pose::at(DVec3::Y * y), motion, &ALL)
+            .unwrap()
     };
     // Away from what it overlaps, and told all the same.
     let hit = cast(0.3, DVec3::Y).unwrap();
@@ -250,8 +294,17 @@ fn a_start_in_an_overlap_is_told_with_its_depth() {
     assert_eq!((hit.body, hit.fraction), (stone, 0.0));
     assert!((hit.separation + 0.1).abs() < 1e-9 && (hit.normal - DVec3::Y).length() < 1e-9);
     // In both at once: the deeper one. 0.1 m deep in the floor, 0.2 m in a second stone.
-    world.add(Body::rigid(brick.clone()).at(DVec3::new(0.8, 0.4, 0.0)).named("second")).unwrap();
-    let hit = world.cast_shape(&ball, Pose::at(DVec3::Y * 0.4), DVec3::Y, &ALL).unwrap().unwrap();
+    world
+        .add(
+            Body::rigid(brick.clone())
+                .at(DVec3::new(0.8, 0.4, 0.0))
+                .named("second"),
+        )
+        .unwrap();
+    let hit = world
+        .cast_shape(&ball, Pose::at(DVec3::Y * 0.4), DVec3::Y, &ALL)
+        .unwrap()
+        .unwrap();
     assert_eq!(Some(hit.body), world.body("second"));
     assert!((hit.separation + 0.2).abs() < 1e-9);
 }
@@ -259,10 +312,18 @@ fn a_start_in_an_overlap_is_told_with_its_depth() {
 #[test]
 fn what_touches_slides_and_leaves_but_does_not_press_on() {
     let mut world = World3::default();
-    let floor = world.add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap())).unwrap();
+    let floor = world
+        .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()))
+        .unwrap();
     let brick = Shape3::cuboid(DVec3::splat(0.5)).unwrap();
-    let end = world.add(Body::fixed(brick.clone()).at(DVec3::new(4.0, 0.5, 0.0))).unwrap();
-    for shape in [brick, Shape3::ball(0.5).unwrap(), Shape3::cylinder(0.5, 0.5).unwrap()] {
+    let end = world
+        .add(Body::fixed(brick.clone()).at(DVec3::new(4.0, 0.5, 0.0)))
+        .unwrap();
+    for shape in [
+        brick,
+        Shape3::ball(0.5).unwrap(),
+        Shape3::cylinder(0.5, 0.5).unwrap(),
+    ] {
         let cast = |motion: DVec3| {
             let start = Pose::at(DVec3::Y * 0.5);
             world.cast_shape(&shape, start, motion, &ALL).unwrap()
@@ -272,7 +333,10 @@ fn what_touches_slides_and_leaves_but_does_not_press_on() {
         assert!((slid.fraction - 0.3).abs() < 1e-7, "{slid:?}");
         assert!(cast(DVec3::Y).is_none());
         let pressed = cast(DVec3::NEG_Y).unwrap();
-        assert_eq!((pressed.body, pressed.fraction, pressed.separation), (floor, 0.0, 0.0));
+        assert_eq!(
+            (pressed.body, pressed.fraction, pressed.separation),
+            (floor, 0.0, 0.0)
+        );
     }
 }
 
@@ -281,7 +345,10 @@ fn the_nearest_point_of_each_shape_is_the_textbook_one() {
     let near2 = |shape: Shape2, point: DVec2| {
         let mut world = World2::default();
         world.add(Body::fixed(shape)).unwrap();
-        world.closest_point(point, f64::INFINITY, &ALL).unwrap().unwrap()
+        world
+            .closest_point(point, f64::INFINITY, &ALL)
+            .unwrap()
+            .unwrap()
     };
     let corner = near2(Shape2::cuboid(DVec2::ONE).unwrap(), DVec2::new(4.0, 5.0));
     assert!((corner.distance - 5.0).abs() < 1e-12 && (corner.point - DVec2::ONE).length() < 1e-12);
@@ -292,10 +359,15 @@ fn the_nearest_point_of_each_shape_is_the_textbook_one() {
     assert!((below.distance, below.point) == (-2.0, DVec2::new(7.0, 0.0)));
     let line = Shape2::polyline(vec![DVec2::ZERO, DVec2::X, DVec2::new(1.0, 3.0)]).unwrap();
     let on = near2(line, DVec2::new(3.0, 2.0));
-    assert!((on.distance - 2.0).abs() < 1e-12 && (on.point - DVec2::new(1.0, 2.0)).length() < 1e-12);
+    assert!(
+        (on.distance - 2.0).abs() < 1e-12 && (on.point - DVec2::new(1.0, 2.0)).length() < 1e-12
+    );
 
     let mut world = World3::default();
     world.add(Body::fixed(sheet())).unwrap();
-    let under = world.closest_point(DVec3::new(0.0, -1.0, 0.0), 5.0, &ALL).unwrap().unwrap();
+    let under = world
+        .closest_point(DVec3::new(0.0, -1.0, 0.0), 5.0, &ALL)
+        .unwrap()
+        .unwrap();
     assert!(under.distance > 0.0, "a surface has no inside");
 }

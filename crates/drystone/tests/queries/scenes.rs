@@ -117,12 +117,22 @@ pub(crate) fn scene3(places: &[Placed], offset: DVec3) -> (World3, Vec<Standing<
             0 | 1 => Body::fixed(shape.clone()),
             _ => Body::rigid(shape.clone()),
         };
-        let id = world.add(body.at(pose.position).turned(pose.rotation)).unwrap();
+        let id = world
+            .add(body.at(pose.position).turned(pose.rotation))
+            .unwrap();
         // What the world made of it: bodies keep their centre of mass.
         all_close(world.pose(id).unwrap().position, pose.position);
     }
-    let exact = |k: usize| world.pose(world.body(&format!("body {k}")).unwrap()).unwrap();
-    let all = all.into_iter().enumerate().map(|(k, (s, _))| (s, exact(k))).collect();
+    let exact = |k: usize| {
+        world
+            .pose(world.body(&format!("body {k}")).unwrap())
+            .unwrap()
+    };
+    let all = all
+        .into_iter()
+        .enumerate()
+        .map(|(k, (s, _))| (s, exact(k)))
+        .collect();
     (world, all)
 }
 
@@ -133,13 +143,18 @@ pub(crate) fn all_close(a: DVec3, b: DVec3) {
 /// The same in the plane, with a polyline for a sheet.
 pub(crate) fn scene2(places: &[Placed]) -> (World2, Vec<Standing<D2>>) {
     let mut world = World2::default();
-    let line = (0..9).map(|k| DVec2::new(f64::from(k) - 4.0, 0.3 * f64::from(k % 2))).collect();
+    let line = (0..9)
+        .map(|k| DVec2::new(f64::from(k) - 4.0, 0.3 * f64::from(k % 2)))
+        .collect();
     let mut all = vec![
         (
             Shape2::half_space(DVec2::new(0.1, 1.0)).unwrap(),
             Pose::at(DVec2::new(0.0, -3.0)),
         ),
-        (Shape2::polyline(line).unwrap(), Pose::at(DVec2::new(0.0, -2.0))),
+        (
+            Shape2::polyline(line).unwrap(),
+            Pose::at(DVec2::new(0.0, -2.0)),
+        ),
     ];
     let kinds = solids2();
     for &(kind, at, axis) in places {
@@ -154,7 +169,9 @@ pub(crate) fn scene2(places: &[Placed]) -> (World2, Vec<Standing<D2>>) {
             0 | 1 => Body::fixed(shape.clone()),
             _ => Body::rigid(shape.clone()),
         };
-        let id = world.add(body.at(pose.position).turned(pose.rotation)).unwrap();
+        let id = world
+            .add(body.at(pose.position).turned(pose.rotation))
+            .unwrap();
         *pose = world.pose(id).unwrap();
     }
     (world, all)
@@ -167,4 +184,3 @@ pub(crate) fn unit3(v: [f64; 3]) -> DVec3 {
 pub(crate) fn unit2(v: [f64; 3]) -> DVec2 {
     DVec2::new(v[0], v[1]).try_normalize().unwrap_or(DVec2::X)
 }
-
