@@ -287,7 +287,11 @@ impl Surface {
             pose: DPose3::IDENTITY,
             form: ConvexForm::Polytope(
                 Polyhedron::triangle([triangle.a, triangle.b, triangle.c])?,
-                Form::Box { half: [0.0; 3] },
+                // Never drawn, and no box: boxes have contact routines of their own.
+                Form::Mesh {
+                    points: Vec::new(),
+                    triangles: Vec::new(),
+                },
             ),
             parry: SharedShape::new(triangle),
         })
