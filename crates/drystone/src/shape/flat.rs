@@ -256,7 +256,7 @@ impl Convex {
         }
     }
 
-    /// The sides of a polygon as outward unit normals and points; none of other parts.
+    /// The flat sides as outward unit normals and points: of a polygon all of its border.
     fn planes(&self) -> impl Iterator<Item = (DVec2, DVec2)> {
         let corners: &[DVec2] = match &self.form {
             ConvexForm::Polygon(corners, _) => corners,

@@ -289,7 +289,8 @@ macro_rules! shape_queries {
             }
         }
 
-        /// The closest (or deepest) points of two parts, in the axes of `target`.
+        /// The closest (or deepest) points of two parts, in the axes of `target`; none if parry
+        /// finds no direction between them, as may be at touch.
         fn closest(
             target: &Convex,
             (mover, at): (&Convex, &$RigidPose),
@@ -300,7 +301,7 @@ macro_rules! shape_queries {
                     .contact(at, a, b, f64::MAX)
                     .ok()
                     .flatten()
-                    .filter(|contact| contact.dist.is_finite() && contact.normal1.is_finite())
+                    .filter(|contact| contact.dist.is_finite() && contact.normal1.length() > 0.5)
             };
             if !at.translation.is_finite() {
                 return None;
@@ -325,26 +326,46 @@ macro_rules! shape_queries {
             target: &Convex,
             (mover, at): (&Convex, &$RigidPose),
         ) -> Option<super::sweep::Gap<$Vector>> {
-            let contact = closest(target, (mover, at))?;
-            let (target, mover) = (
-                target.parry.as_support_map()?,
-                mover.parry.as_support_map()?,
-            );
-            let across = |normal: $Vector| super::sweep::Gap {
-                normal,
-                width: normal
-                    .dot(mover.support_point(at, -normal) - target.local_support_point(normal)),
-                point: contact.point1,
+            let contact = closest(target, (mover, at));
+            let of_target = target.parry.as_support_map()?;
+            let of_mover = mover.parry.as_support_map()?;
+            let across = |normal: $Vector| {
+                let top = of_target.local_support_point(normal);
+                super::sweep::Gap {
+                    normal,
+                    width: normal.dot(of_mover.support_point(at, -normal) - top),
+                    point: contact.map_or(top, |contact| contact.point1),
+                }
             };
-            let found = across(contact.normal1);
-            // Near touch parry may stop with good points and the normal of a step before.
-            let between = at.transform_point(contact.point2) - contact.point1;
-            let better = between.try_normalize().map(across);
-            Some(
-                better
-                    .filter(|gap| gap.width > found.width)
-                    .unwrap_or(found),
-            )
+            let between_centers = at.translation.try_normalize();
+            let mut widest = across(contact.map(|c| c.normal1).or(between_centers)?);
+            let mut consider = |normal: Option<$Vector>| {
+                if let Some(gap) = normal.map(across)
+                    && gap.width > widest.width
+                {
+                    widest = gap;
+                }
+            };
+            // Near touch parry may stop with good points and the normal of a step before, and
+            // at touch without any. Faces and edges have theirs always.
+            consider(
+                contact.and_then(|c| (at.transform_point(c.point2) - c.point1).try_normalize()),
+            );
+            if contact.is_none_or(|c| c.dist <= SKIN * target.reach().max(mover.reach())) {
+                consider(Convex::polytope_contacts(
+                    [target, mover],
+                    at,
+                    f64::MAX,
+                    &mut |_| {},
+                ));
+                target
+                    .planes()
+                    .for_each(|(normal, _)| consider(Some(normal)));
+                mover
+                    .planes()
+                    .for_each(|(normal, _)| consider(Some(at.rotation * -normal)));
+            }
+            Some(widest)
         }
 
         fn part_meets_part(

@@ -332,19 +332,24 @@ impl Convex {
         }
     }
 
-    /// The faces of a polytope as outward unit normals and points; none of other parts.
+    /// The flat faces as outward unit normals and points: of a polytope all of its surface.
     fn planes(&self) -> impl Iterator<Item = (DVec3, DVec3)> {
-        let hull = match &self.form {
-            ConvexForm::Polytope(hull, _) => Some(hull),
-            _ => None,
+        let up = |half: f64| Some((DVec3::Y, DVec3::Y * half));
+        let down = |half: f64| Some((DVec3::NEG_Y, DVec3::NEG_Y * half));
+        let (hull, ends) = match &self.form {
+            ConvexForm::Polytope(hull, _) => (Some(hull), [None, None]),
+            ConvexForm::Cylinder(half, _) => (None, [up(*half), down(*half)]),
+            ConvexForm::Cone(half, _) => (None, [None, down(*half)]),
+            ConvexForm::Ball(_) | ConvexForm::Capsule(..) => (None, [None, None]),
         };
-        hull.into_iter().flat_map(|hull| {
+        let faces = hull.into_iter().flat_map(|hull| {
             let corners = hull.topology.faces.iter().map(|face| face.first());
             hull.normals
                 .iter()
                 .zip(corners)
                 .filter_map(|(&normal, corner)| Some((normal, hull.point(*corner?))))
-        })
+        });
+        faces.chain(ends.into_iter().flatten())
     }
 
     /// Contact of two polytopes, `b` at `between` in `a`'s axes.

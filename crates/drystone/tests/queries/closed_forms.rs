@@ -3,7 +3,7 @@
 use crate::scenes::{ALL, sheet, turned};
 use drystone::glam::{DQuat, DVec2, DVec3};
 use drystone::query::Ray;
-use drystone::{Body, D3, Pose, Shape2, Shape3, World2, World3};
+use drystone::{Body, D3, Geometry, Pose, Shape2, Shape3, World2, World3};
 
 #[test]
 fn rays_on_a_ball_solve_the_quadratic() {
@@ -311,32 +311,40 @@ fn a_start_in_an_overlap_is_told_with_its_depth() {
 
 #[test]
 fn what_touches_slides_and_leaves_but_does_not_press_on() {
-    let mut world = World3::default();
-    let floor = world
-        .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()))
-        .unwrap();
     let brick = Shape3::cuboid(DVec3::splat(0.5)).unwrap();
-    let end = world
-        .add(Body::fixed(brick.clone()).at(DVec3::new(4.0, 0.5, 0.0)))
-        .unwrap();
-    for shape in [
-        brick,
-        Shape3::ball(0.5).unwrap(),
-        Shape3::cylinder(0.5, 0.5).unwrap(),
-    ] {
-        let cast = |motion: DVec3| {
-            let start = Pose::at(DVec3::Y * 0.5);
-            world.cast_shape(&shape, start, motion, &ALL).unwrap()
-        };
-        let slid = cast(DVec3::X * 10.0).unwrap();
-        assert_eq!(slid.body, end);
-        assert!((slid.fraction - 0.3).abs() < 1e-7, "{slid:?}");
-        assert!(cast(DVec3::Y).is_none());
-        let pressed = cast(DVec3::NEG_Y).unwrap();
-        assert_eq!(
-            (pressed.body, pressed.fraction, pressed.separation),
-            (floor, 0.0, 0.0)
-        );
+    let slab = Shape3::cuboid(DVec3::new(20.0, 1.0, 20.0)).unwrap();
+    let floors = [
+        (Shape3::half_space(DVec3::Y).unwrap(), DVec3::ZERO),
+        (slab, DVec3::NEG_Y),
+    ];
+    for (floor, at) in floors {
+        let mut world = World3::default();
+        let floor = world.add(Body::fixed(floor).at(at)).unwrap();
+        let end = Body::fixed(brick.clone()).at(DVec3::new(4.0, 0.5, 0.0));
+        let end = world.add(end).unwrap();
+        for shape in [
+            brick.clone(),
+            Shape3::ball(0.5).unwrap(),
+            Shape3::cylinder(0.5, 0.5).unwrap(),
+            Shape3::capsule(0.2, 0.3).unwrap(),
+        ] {
+            let cast = |motion: DVec3| {
+                let start = Pose::at(DVec3::Y * 0.5);
+                world.cast_shape(&shape, start, motion, &ALL).unwrap()
+            };
+            let slid = cast(DVec3::X * 10.0).unwrap();
+            assert_eq!(slid.body, end, "{shape:?}: {slid:?}");
+            let half_width = shape.bounds(&Pose::default()).unwrap().upper.x;
+            let expected = (3.5 - half_width) / 10.0;
+            assert!(
+                (slid.fraction - expected).abs() < 1e-7,
+                "{shape:?}: {slid:?}"
+            );
+            assert!(cast(DVec3::Y).is_none(), "{shape:?}");
+            let pressed = cast(DVec3::NEG_Y).unwrap_or_else(|| panic!("{shape:?}"));
+            assert_eq!((pressed.body, pressed.separation), (floor, 0.0));
+            assert!(pressed.fraction < 1e-7, "{shape:?}: {pressed:?}");
+        }
     }
 }
 
