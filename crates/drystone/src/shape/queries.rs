@@ -382,15 +382,16 @@ macro_rules! shape_queries {
                 |way: f64| <$RigidPose>::from_parts(start + direction * (skip + way), at.rotation);
             // Next to nothing against both, and more than rounding against the larger.
             let thin = r.min(q) + 1e-5 * r.max(q);
+            // Of all planes the one least deep in the overlap says how deep it is.
             if skip == 0.0
-                && let Some(deepest) = closest(target, (mover, at))
-                && deepest.dist < -SKIN * thin
+                && let Some(start) = gap(target, (mover, at))
+                && start.width < -SKIN * thin
             {
                 return Some(super::Meeting {
                     distance: 0.0,
-                    point: deepest.point1,
-                    normal: deepest.normal1,
-                    separation: deepest.dist,
+                    point: start.point,
+                    normal: start.normal,
+                    separation: start.width,
                     part: 0,
                 });
             }
