@@ -38,6 +38,7 @@ fn options() -> Options {
         match key {
             "substeps" => options.substep.substeps = number as u32,
             "rounds" => options.substep.rounds = number as u32,
+            "learn" => options.substep.learn_every = number as u32,
             "stiffness" => options.substep.stiffness = number,
             "loading" => options.substep.loading = number,
             "unloading" => options.substep.unloading = number,
@@ -150,11 +151,17 @@ fn measure(name: &str, options: &Options, mut world: World3) {
         .motion
         .iter()
         .fold(0.0_f64, |v, m| v.max(m.linear.length()));
+    let moving = world
+        .bodies()
+        .motion
+        .iter()
+        .filter(|m| m.linear.length() > 0.1)
+        .count();
     let mean = times.iter().sum::<f64>() / times.len() as f64;
     let (first, rest) = (times[0], &mut times[1..]);
     rest.sort_by(f64::total_cmp);
     println!(
-        "{name:<14} {bodies:>6} bodies {:>6} contacts {:>8.3} ms median {mean:>8.3} mean {:>8.3} p90 {first:>8.2} first | deepest {:>8.3} mm, top moved ({:.1}, {:.1}, {:.1}) mm, fastest {fastest:.4} m/s",
+        "{name:<14} {bodies:>6} bodies {:>6} contacts {:>8.3} ms median {mean:>8.3} mean {:>8.3} p90 {first:>8.2} first | deepest {:>8.3} mm, top moved ({:.1}, {:.1}, {:.1}) mm, fastest {fastest:.4} m/s, {moving} faster than 0.1 m/s",
         contacts.len(),
         rest[rest.len() / 2],
         rest[rest.len() * 9 / 10],

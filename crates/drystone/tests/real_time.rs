@@ -347,7 +347,7 @@ fn ten_thousand_kilometres_away_all_is_as_at_home() {
         let stone = Shape3::cuboid(DVec3::splat(0.5)).unwrap();
         let bodies: Vec<BodyId> = (0..5)
             .map(|k| {
-                let at = home + DVec3::new(0.1 * f64::from(k), 0.52 + 1.02 * f64::from(k), 0.0);
+                let at = home + DVec3::new(0.02 * f64::from(k), 0.52 + 1.02 * f64::from(k), 0.0);
                 world.add(Body::rigid(stone.clone()).at(at)).unwrap()
             })
             .collect();

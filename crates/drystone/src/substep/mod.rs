@@ -43,7 +43,7 @@ use crate::integrate;
 use crate::material::Materials;
 use crate::problem::assemble::ContactRules;
 use crate::problem::impact::ImpactLaw;
-use crate::shape::Pose;
+use crate::shape::{Geometry, Pose};
 use crate::space::{Linear, Space};
 use crate::world::SettingsError;
 use columns::BodyColumns;
@@ -61,9 +61,11 @@ pub struct Substep {
     pub substeps: u32,
     /// Rounds over all bodies in a substep.
     pub rounds: u32,
+    /// Rounds after which known forces learn from the present ones.
+    pub learn_every: u32,
     /// κ: a contact gives way by a h²/κ under its load, a being the acceleration of free fall.
     pub stiffness: f64,
-    /// Part of its error that a contact force makes up for in a round where it grows.
+    /// Part of its error that a known force makes up for when it learns, where it grows.
     pub loading: f64,
     /// The same where it shrinks.
     pub unloading: f64,
@@ -78,9 +80,10 @@ impl Default for Substep {
         Self {
             substeps: 1,
             rounds: 6,
+            learn_every: 2,
             stiffness: 1.0,
-            loading: 0.3,
-            unloading: 0.6,
+            loading: 0.5,
+            unloading: 1.0,
             repair_rate: 3.0,
             instructions: Instructions::best(),
         }
@@ -102,6 +105,7 @@ impl Substep {
         for (field, expected, value, most) in [
             ("substeps", "1 to 1000", f64::from(self.substeps), 1e3),
             ("rounds", "1 to 1000", f64::from(self.rounds), 1e3),
+            ("learn_every", "1 to 1000", f64::from(self.learn_every), 1e3),
             ("stiffness", positive, self.stiffness, f64::MAX),
             ("loading", part, self.loading, 1.0),
             ("unloading", part, self.unloading, 1.0),
@@ -260,9 +264,7 @@ impl<S: Space> RealTime<S> {
                 let (a, b) = (pair.a as usize, pair.b as usize);
                 // Both reaches hold half of the margin each.
                 let margin = self.reach[a] + self.reach[b];
-                let near = bodies.radius[a] + bodies.radius[b] + margin;
-                let between = bodies.position[b] - bodies.position[a];
-                if between.dot(between) <= near * near {
+                if may_touch(bodies, a, b, margin) {
                     touch(bodies, (a, b), margin, &ahead, &mut found.points);
                 }
                 found.ends.push((index, found.points.len() as u32));
@@ -314,14 +316,16 @@ impl<S: Space> RealTime<S> {
                 patch::begin::<S>(instructions, &field, worker.share(records), &law);
                 flight.aim(&field, worker.share(count), h);
                 worker.wait();
-                for _ in 0..options.rounds {
+                for round in 1..=options.rounds {
                     for groups in &graph.colors {
                         let mine = &groups[worker.share(groups.len())];
                         patch::settle::<S>(instructions, &field, mine, &graph.sides);
                         worker.wait();
                     }
-                    patch::learn::<S>(instructions, &field, worker.share(records), &law);
-                    worker.wait();
+                    if round % options.learn_every == 0 || round == options.rounds {
+                        patch::learn::<S>(instructions, &field, worker.share(records), &law);
+                        worker.wait();
+                    }
                 }
                 flight.arrive(&field, worker.share(count), h);
                 worker.wait();
@@ -382,6 +386,25 @@ fn lookahead<S: Space>(around: &Circumstances<'_, S>) -> Lookahead {
         dt: around.dt,
         margin: around.margin,
         acceleration: around.gravity.length(),
+    }
+}
+
+/// Whether the balls around two bodies come nearer than `margin`, or one around a body comes that
+/// near to an unbounded one.
+fn may_touch<S: Space>(bodies: &Bodies<S>, a: usize, b: usize, margin: f64) -> bool {
+    let radius = |k: usize| bodies.radius[k];
+    match (radius(a).is_finite(), radius(b).is_finite()) {
+        (true, true) => {
+            let near = radius(a) + radius(b) + margin;
+            let between = bodies.position[b] - bodies.position[a];
+            between.dot(between) <= near * near
+        }
+        (is_bounded, _) => {
+            let (ball, wall) = if is_bounded { (a, b) } else { (b, a) };
+            let pose = bodies.origin(wall);
+            let distance = bodies.shape[wall].signed_distance(&pose, bodies.position[ball]);
+            distance <= radius(ball) + margin
+        }
     }
 }
 
