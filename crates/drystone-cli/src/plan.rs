@@ -76,7 +76,7 @@ impl Plan {
 }
 
 /// The scene of the gallery or the file of that name.
-fn find(name: &str) -> Result<Scene, Fault> {
+pub(crate) fn find(name: &str) -> Result<Scene, Fault> {
     if let Some(entry) = gallery::find(name) {
         return entry.scene().map_err(Fault::Scene);
     }

@@ -165,6 +165,24 @@ impl Materials {
         Ok(())
     }
 
+    /// Gives all surfaces and pairs the same friction.
+    pub fn set_all_friction(&mut self, friction: f64) -> Result<(), MaterialError> {
+        check_surface(friction, 0.0)?;
+        self.list.iter_mut().for_each(|m| m.friction = friction);
+        self.pairs.iter_mut().for_each(|p| p.1.friction = friction);
+        Ok(())
+    }
+
+    /// Gives all surfaces and pairs the same restitution.
+    pub fn set_all_restitution(&mut self, restitution: f64) -> Result<(), MaterialError> {
+        check_surface(0.0, restitution)?;
+        let all = self.list.iter_mut();
+        all.for_each(|m| m.restitution = restitution);
+        let pairs = self.pairs.iter_mut();
+        pairs.for_each(|p| p.1.restitution = restitution);
+        Ok(())
+    }
+
     /// The coefficients where the two meet.
     #[must_use]
     pub fn between(&self, a: MaterialId, b: MaterialId) -> Surface {

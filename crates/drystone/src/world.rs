@@ -193,10 +193,14 @@ pub struct World<S: Space> {
     contacts: Vec<Contact<S>>,
     /// Contacts that the last step solved, with their impulses.
     solved: Vec<Contact<S>>,
+    /// The problem that the last step made of them, and its answer.
+    last: Option<(Assembled<S>, Impulses<S>)>,
     /// Whether something moved or was added since `contacts` were found.
     stale: bool,
     step: u64,
     time: f64,
+    /// Step, time (s) and length of a step (s) since which steps had one length.
+    even_since: (u64, f64, f64),
 }
 
 impl<S: Space> Default for World<S> {
@@ -208,9 +212,11 @@ impl<S: Space> Default for World<S> {
             names: BTreeMap::new(),
             contacts: Vec::new(),
             solved: Vec::new(),
+            last: None,
             stale: true,
             step: 0,
             time: 0.0,
+            even_since: (0, 0.0, 0.0),
         }
     }
 }
@@ -259,9 +265,11 @@ impl<S: Space> World<S> {
                 &ledger,
             )
         });
+        let contacts = impulses.local.len();
+        self.last = Some((assembled, impulses));
         Ok(StepReport {
             step: self.step,
-            contacts: impulses.local.len(),
+            contacts,
             solve,
             certificate,
         })
@@ -278,7 +286,7 @@ impl<S: Space> World<S> {
             self.bodies.rotation.clone(),
             self.bodies.motion.clone(),
         );
-        let end = (self.step + 1) as f64 * self.settings.dt;
+        let end = self.end_of_step();
         integrate::advance(&mut self.bodies, velocities, end, self.settings.dt);
         if let Some(nudges) = nudges {
             integrate::displace(&mut self.bodies, nudges, self.settings.dt);
@@ -299,6 +307,17 @@ impl<S: Space> World<S> {
         self.time = end;
         self.bodies.load.fill(Default::default());
         Ok(())
+    }
+
+    /// Time after the coming step: steps of one length are counted, not summed, so that time has
+    /// no round-off; where the length changed, the count begins anew.
+    fn end_of_step(&mut self) -> f64 {
+        let dt = self.settings.dt;
+        if self.even_since.2 != dt {
+            self.even_since = (self.step, self.time, dt);
+        }
+        let (step, time, _) = self.even_since;
+        time + (self.step + 1 - step) as f64 * dt
     }
 
     /// Hands the impulses to the contacts they belong to, for the next step to start from.
@@ -499,6 +518,13 @@ impl<S: Space> World<S> {
     #[must_use]
     pub fn solved_contacts(&self) -> &[Contact<S>] {
         &self.solved
+    }
+
+    /// The problem that the last step made of its contacts, and its answer.
+    #[must_use]
+    pub fn last_problem(&self) -> Option<(&Assembled<S>, &Impulses<S>)> {
+        let (assembled, impulses) = self.last.as_ref()?;
+        Some((assembled, impulses))
     }
 
     /// Energy of all bodies that move.
