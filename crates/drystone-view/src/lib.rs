@@ -16,6 +16,7 @@ pub mod live;
 pub mod matrix;
 mod parallel;
 pub mod plot;
+pub mod replay;
 pub mod still;
 
 pub use error::ViewError;

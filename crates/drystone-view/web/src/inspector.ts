@@ -1,0 +1,140 @@
+/** What is known about the object or the contact that is pointed at or chosen. */
+import { Vector3 } from 'three';
+import { loads } from './colouring';
+import { el, fill } from './dom';
+import { mass, quantity, speed, vector } from './format';
+import type { Model, Selection } from './model';
+import { CONTACT, CONTACT_SIZE, type Frame } from './types';
+
+/** Frames whose speeds and forces are remembered. */
+const MOST_MOMENTS = 1200;
+/** Objects beyond which only the chosen one is remembered. */
+const MOST_OBJECTS = 600;
+
+export class Inspector {
+  readonly element = el('aside', { class: 'inspector', hidden: true, 'aria-live': 'polite' });
+  private readonly canvas = el('canvas', { class: 'history' });
+  /** Speed and load of every object, frame by frame. */
+  private moments: { time: number; speed: Float32Array; load: Float32Array }[] = [];
+
+  constructor(private readonly model: Model) {
+    model.on(['stage'], () => {
+      this.moments = [];
+      this.update();
+    });
+    model.on(['frame'], () => {
+      this.remember();
+      this.update();
+    });
+    model.on(['selection'], () => this.update());
+  }
+
+  private remember(): void {
+    const frame = this.model.lanes[0]?.frame;
+    if (!frame || frame.objects > MOST_OBJECTS) return;
+    const last = this.moments.at(-1);
+    if (last && frame.time <= last.time) {
+      if (frame.time < frame.headTime) return;
+      if (frame.time < last.time) this.moments = [];
+      else return;
+    }
+    const dt = this.model.settings[0]?.dt ?? 1 / 240;
+    const speeds = Float32Array.from({ length: frame.objects }, (_, k) => Math.hypot(...frame.velocities.subarray(3 * k, 3 * k + 3)));
+    this.moments.push({ time: frame.time, speed: speeds, load: Float32Array.from(loads(frame, dt).force) });
+    if (this.moments.length > MOST_MOMENTS) this.moments = this.moments.filter((_, k) => k % 2 === 0);
+  }
+
+  update(): void {
+    const selection = this.model.chosen ?? this.model.hovered;
+    const frame = selection && this.model.lanes[selection.lane]?.frame;
+    this.element.hidden = !selection || !frame;
+    if (!selection || !frame) return;
+    const [title, facts] = selection.kind === 'object' ? this.object(selection, frame) : this.contact(selection, frame);
+    const close = el('button', { class: 'link', 'aria-label': 'Let go', onclick: () => this.model.choose(undefined) }, '×');
+    fill(
+      this.element,
+      el('header', {}, el('strong', { class: 'name' }, title), this.model.chosen ? close : null),
+      el('dl', { class: 'facts' }, ...facts.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value)))),
+      selection.kind === 'object' ? this.canvas : null,
+    );
+    if (selection.kind === 'object') this.drawHistory(selection.index, frame.time);
+  }
+
+  private object({ index, lane }: Selection, frame: Frame): [string, [string, string][]] {
+    const { stage } = this.model;
+    const object = stage?.stage.objects[index];
+    const flat = stage?.stage.dimension === 2;
+    if (!object || index >= frame.objects) return ['–', []];
+    const triple = (array: Float32Array) => [...array.subarray(3 * index, 3 * index + 3)] as [number, number, number];
+    const dt = this.model.settings[lane]?.dt ?? 1 / 240;
+    const { residual, force } = loads(frame, dt);
+    const [x, y, z] = triple(frame.positions).map((c, k) => c + frame.origin[k]);
+    const turning = Math.hypot(...triple(frame.spins));
+    return [
+      object.name,
+      [
+        ['mass', mass(stage?.about.masses[index])],
+        ['position / m', vector(x, y, z, flat)],
+        ['speed', speed(Math.hypot(...triple(frame.velocities)))],
+        ['spin', quantity(turning, 'rad/s')],
+        ['load', quantity(force[index], 'N')],
+        ['residual', speed(residual[index])],
+      ],
+    ];
+  }
+
+  private contact({ index, lane }: Selection, frame: Frame): [string, [string, string][]] {
+    const objects = this.model.stage?.stage.objects ?? [];
+    if (index >= frame.contacts) return ['This contact has ended', []];
+    const data = frame.contactData.subarray(CONTACT_SIZE * index, CONTACT_SIZE * (index + 1));
+    const normal = new Vector3().fromArray(data, CONTACT.normal);
+    const impulse = new Vector3().fromArray(data, CONTACT.impulse);
+    const pressing = impulse.dot(normal);
+    const across = impulse.clone().addScaledVector(normal, -pressing).length();
+    const dt = this.model.settings[lane]?.dt ?? 1 / 240;
+    const friction = data[CONTACT.friction];
+    const slips = across >= (1 - 1e-4) * friction * pressing;
+    const name = (k: number) => objects[frame.pairs[2 * index + k]]?.name ?? '–';
+    return [
+      `${name(1)} on ${name(0)}`,
+      [
+        ['normal impulse', quantity(pressing, 'N·s')],
+        ['normal force', quantity(pressing / dt, 'N')],
+        ['friction force', quantity(across / dt, 'N')],
+        ['friction used', pressing > 0 && friction > 0 ? `${Math.round((100 * across) / (friction * pressing))} % of μ = ${Number(friction.toPrecision(3))}` : `μ = ${Number(friction.toPrecision(3))}`],
+        ['state', pressing <= 0 ? 'does not press' : slips ? 'slips' : 'sticks'],
+        ['separation', quantity(data[CONTACT.separation], 'm')],
+        ['residual', speed(data[CONTACT.residual])],
+      ],
+    ];
+  }
+
+  /** Speed and load of an object over time. */
+  private drawHistory(object: number, now: number): void {
+    const [width, height] = [this.canvas.clientWidth || 220, 64];
+    const ratio = Math.min(devicePixelRatio, 2);
+    [this.canvas.width, this.canvas.height] = [width * ratio, height * ratio];
+    const context = this.canvas.getContext('2d');
+    if (!context || this.moments.length < 2) return;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const style = getComputedStyle(this.element);
+    const from = this.moments[0].time;
+    const span = (this.moments.at(-1)?.time ?? 1) - from || 1;
+    const line = (name: 'speed' | 'load', colour: string, unit: string, row: number) => {
+      const values = this.moments.map((moment) => moment[name][object] ?? 0);
+      const most = Math.max(...values, 1e-9);
+      context.strokeStyle = style.getPropertyValue(colour);
+      context.lineWidth = 1.4;
+      context.beginPath();
+      values.forEach((value, k) => context.lineTo(((this.moments[k].time - from) / span) * width, height - 2 - (value / most) * (height - 26)));
+      context.stroke();
+      context.fillStyle = style.getPropertyValue(colour);
+      context.font = '10px system-ui, sans-serif';
+      context.fillText(`${name}, up to ${quantity(most, unit)}`, 2, 9 + 11 * row);
+    };
+    line('load', '--blue', 'N', 0);
+    line('speed', '--orange', 'm/s', 1);
+    context.fillStyle = style.getPropertyValue('--ink-soft');
+    context.fillRect(((now - from) / span) * width, 0, 1, height);
+  }
+}
