@@ -33,12 +33,14 @@ const RUN_EXAMPLES: &str = "\
 Examples:
   drystone run
   drystone run dominoes --seconds 3 --out plots.svg
+  drystone run brick-wall --out replay.html
   drystone run my-scene.toml --dt 0.002 --iterations 200
   drystone run pyramid --report json > report.json
 
 What is written follows from the extension of FILE:
   .csv          the pose of every body after every step
-  .svg, .png    plots of energy, penetration and residual over time";
+  .svg, .png    plots of energy, penetration and residual over time
+  .html         a replay that plays in any browser, without a server";
 
 const VIEW_EXAMPLES: &str = "\
 Examples:
@@ -127,7 +129,7 @@ pub(crate) struct RunArgs {
     /// Print a report for programs instead of the summary: one object on standard output
     #[arg(long, value_name = "FORMAT")]
     pub(crate) report: Option<ReportFormat>,
-    /// Write a file; its extension says what: .csv, .svg or .png (can be given several times)
+    /// Write a file; its extension says what: .csv, .svg, .png or .html (can be given several times)
     #[arg(long = "out", value_name = "FILE", value_parser = OutFile::parse)]
     pub(crate) outputs: Vec<OutFile>,
 }
@@ -306,7 +308,7 @@ fn solvers() -> PossibleValuesParser {
 
 fn chart(text: &str) -> Result<OutFile, String> {
     match OutFile::parse(text) {
-        Ok(file) if file.format != Format::Csv => Ok(file),
+        Ok(file) if matches!(file.format, Format::Svg | Format::Png) => Ok(file),
         _ => Err("races are drawn as .svg or .png".to_owned()),
     }
 }

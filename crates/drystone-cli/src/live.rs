@@ -3,14 +3,13 @@
 mod lessons;
 mod matrix;
 mod running;
+pub(crate) mod verdict;
 
 use drystone::SolverKind;
-use drystone::certify::law::Law;
 use drystone_scene::{AnyWorld, Scene, gallery};
 use drystone_view::live::{Card, Gallery, Simulation};
 use drystone_view::still::{Camera, Still};
 
-use crate::plan::find;
 use crate::simulate::STRATEGY;
 use running::Running;
 
@@ -70,7 +69,7 @@ impl Gallery for Scenes {
     }
 
     fn laws(&self) -> Vec<String> {
-        Law::ALL.map(|law| law.failure().to_owned()).to_vec()
+        verdict::laws()
     }
 
     fn open(&self, name: &str) -> Result<Box<dyn Simulation>, String> {
@@ -109,9 +108,4 @@ pub(crate) fn camera(scene: &Scene) -> Camera {
         azimuth_deg: camera.azimuth,
         elevation_deg: camera.elevation.unwrap_or(open.elevation_deg),
     }
-}
-
-/// The scene that was named on the command line.
-pub(crate) fn scene(name: &str) -> Result<Scene, crate::fault::Fault> {
-    find(name)
 }

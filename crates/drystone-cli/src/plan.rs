@@ -49,6 +49,11 @@ impl Plan {
         })
     }
 
+    /// How long the run will be, s.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.steps as f64 * self.world.dt()
+    }
+
     /// Makes all steps.
     pub(crate) fn make_steps(&mut self) -> Result<(), Fault> {
         let mut progress = Progress::new(&self.scene.name, self.steps);

@@ -139,7 +139,11 @@ impl Recorder {
     fn thin(&mut self) {
         let worse = |pair: &[Numbers]| {
             let larger = |a: Numbers, b: &Numbers| {
-                if b.residual_m_s > a.residual_m_s { *b } else { a }
+                if b.residual_m_s > a.residual_m_s {
+                    *b
+                } else {
+                    a
+                }
             };
             pair.iter().skip(1).fold(pair[0], larger)
         };

@@ -9,11 +9,12 @@ use drystone_view::live::{Change, Options, Viewer};
 use super::print;
 use crate::cli::ViewArgs;
 use crate::fault::Fault;
-use crate::live::{Scenes, scene};
+use crate::live::Scenes;
+use crate::plan::find;
 
 /// Opens a scene in the browser and stays until it is stopped.
 pub(crate) fn view(args: &ViewArgs) -> Result<(), Fault> {
-    let scene = scene(&args.scene)?;
+    let scene = find(&args.scene)?;
     // Said here, with the place in the file, and not by the page.
     scene.build().map_err(Fault::Scene)?;
     let options = Options {

@@ -1,6 +1,5 @@
 //! A world that runs in the viewer.
 
-use drystone::certify::law::{Judgement, Law, judge_each};
 use drystone::{
     Body, Components, D2, D3, Linear, Shape2, Shape3, ShapeError, SolverKind, Space, StepReport,
     World,
@@ -11,7 +10,9 @@ use drystone_view::live::{
     About, Change, ContactDetail, Grip, Lesson, Matrix, Numbers, Settings, Simulation, Throw,
 };
 
-use super::{camera, lessons::Measure, matrix};
+use super::lessons::Measure;
+use super::matrix;
+use super::verdict::{self, Verdict};
 use crate::simulate::STRATEGY;
 
 /// A hand pulls like a critically damped spring of this angular frequency, rad/s, on the whole
@@ -48,12 +49,6 @@ pub(super) struct Running<S: Space> {
     details: Vec<ContactDetail>,
 }
 
-/// What the judge says of the contacts of the last step.
-struct Verdict {
-    details: Vec<ContactDetail>,
-    worst: Option<(u32, Judgement)>,
-}
-
 impl<S: Space> Running<S> {
     pub(super) fn new(scene: Scene, world: World<S>) -> Self {
         Self {
@@ -61,56 +56,6 @@ impl<S: Space> Running<S> {
             scene,
             world,
             details: Vec::new(),
-        }
-    }
-
-    fn verdict(&self) -> Verdict {
-        let contacts = self.world.solved_contacts();
-        let detail = |contact: &drystone::detect::Contact<S>| ContactDetail {
-            friction: contact.surface.friction,
-            residual_m_s: 0.0,
-        };
-        let mut details: Vec<ContactDetail> = contacts.iter().map(detail).collect();
-        let mut worst: Option<(u32, Judgement)> = None;
-        if let Some((assembled, impulses)) = self.world.last_problem() {
-            let judged = judge_each(&assembled.problem, impulses);
-            for (judgement, &contact) in judged.iter().zip(&assembled.contact_of_row) {
-                let Some(judgement) = judgement else { continue };
-                if let Some(detail) = details.get_mut(contact as usize) {
-                    detail.residual_m_s = judgement.error.residual;
-                }
-                let residual = judgement.error.residual;
-                if worst.is_none_or(|(_, w)| residual > w.error.residual) {
-                    worst = Some((contact, *judgement));
-                }
-            }
-        }
-        Verdict { details, worst }
-    }
-
-    fn numbers_of(&self, report: &StepReport, verdict: &Verdict) -> Numbers {
-        let (_, tolerance) = self.world.settings().solver.iterations_and_tolerance();
-        let energy = self.world.energy();
-        let certificate = report.certificate.as_ref();
-        let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
-        let residual = number(certificate.map(|c| c.residual_m_s));
-        let failing = verdict.worst.filter(|_| residual > tolerance);
-        let law = failing.and_then(|(_, j)| Law::ALL.iter().position(|law| *law == j.law));
-        Numbers {
-            step: self.world.steps(),
-            time_s: self.world.time(),
-            residual_m_s: residual,
-            tolerance_m_s: tolerance,
-            penetration_m: number(certificate.map(|c| c.penetration_m)),
-            energy_made_j: number(certificate.map(|c| c.energy_made_j)),
-            kinetic_j: energy.kinetic,
-            potential_j: energy.potential,
-            iterations: report.solve.iterations,
-            contacts: report.contacts as u32,
-            law: law.map_or(0, |k| k as u32 + 1),
-            law_error_m_s: failing.map_or(0.0, |(_, j)| j.law_error),
-            worst_contact: verdict.worst.map(|(contact, _)| contact),
-            milliseconds: 0.0,
         }
     }
 
@@ -150,16 +95,7 @@ impl<S: Throwable> Simulation for Running<S> {
     }
 
     fn about(&self) -> About {
-        let bodies = self.world.bodies();
-        About {
-            name: self.scene.name.clone(),
-            look: self.scene.look.clone(),
-            expect: self.scene.expect.clone(),
-            note: self.scene.note.clone(),
-            seconds: self.scene.seconds,
-            masses: (0..bodies.len()).map(|k| bodies.mass(k)).collect(),
-            camera: camera(&self.scene),
-        }
+        verdict::about(&self.scene, &self.world)
     }
 
     fn frame(&self) -> Frame {
@@ -172,8 +108,8 @@ impl<S: Throwable> Simulation for Running<S> {
 
     fn step(&mut self) -> Result<Numbers, String> {
         let report = self.world.step().map_err(|error| error.to_string())?;
-        let verdict = self.verdict();
-        let numbers = self.numbers_of(&report, &verdict);
+        let verdict = Verdict::of(&self.world);
+        let numbers = verdict.numbers(&self.world, &report);
         self.details = verdict.details;
         if let Some(measure) = &mut self.measure {
             measure.watch(&self.world.frame());
@@ -182,28 +118,11 @@ impl<S: Throwable> Simulation for Running<S> {
     }
 
     fn numbers(&self) -> Numbers {
-        let nothing = Verdict {
-            details: Vec::new(),
-            worst: None,
-        };
-        self.numbers_of(&StepReport::default(), &nothing)
+        Verdict::default().numbers(&self.world, &StepReport::default())
     }
 
     fn settings(&self) -> Settings {
-        let settings = self.world.settings();
-        let (iterations, tolerance) = settings.solver.iterations_and_tolerance();
-        let surface = self.world.materials.get(drystone::MaterialId::default());
-        Settings {
-            gravity: settings.gravity.to_array3(),
-            friction: surface.friction,
-            restitution: surface.restitution,
-            dt: settings.dt,
-            substeps: 1,
-            solver: settings.solver.name().to_owned(),
-            iterations,
-            tolerance,
-            strategy: STRATEGY.to_owned(),
-        }
+        verdict::settings(&self.world)
     }
 
     fn change(&mut self, change: &Change) -> Result<(), String> {

@@ -19,12 +19,12 @@
 //! | a, b | objects |
 //! | x, y, z | position less the position of object b (as unpacked), quanta |
 //! | n₁, n₂ | normal on the octahedron, ±127 |
-//! | impulse | 0 for none, else 128 + 8 log₂ of the normal impulse in N·s |
-//! | used | friction over what the cone allows, 0 to 255; 255 slips |
-//! | angle | of friction in the plane of the two tangents, 256 to a turn |
+//! | impulse | 0 for none, else 128 + 4 log₂ of the normal impulse in N·s |
+//! | used | friction over what the cone allows, 0 to 30 thirtieths; 31 slips |
+//! | angle | of friction in the plane of the two tangents, 32 to a turn |
 //! | friction | coefficient in 1/1000 |
 //! | separation | 10 µm |
-//! | residual | 0 for less than 1 nm/s, else 1 + 8 log₂ of it over 1 nm/s |
+//! | residual | 0 for less than 10 nm/s, else 1 + 2 log₂ of it over 10 nm/s |
 //!
 //! The tangents of a normal n are t₁ = n × e / |…|, with e the axis in which n is smallest (the
 //! first of equals), and t₂ = n × t₁.
@@ -38,6 +38,15 @@ pub const CONTACT_EVERY: usize = 3;
 
 /// Steps of a quaternion's components.
 const TURN_STEPS: f64 = 4096.0;
+
+/// What stands for friction that slips.
+const SLIPS: i64 = 31;
+
+/// Directions of friction in a turn.
+const ANGLES: f64 = 32.0;
+
+/// Residuals below this count as none, m/s.
+const LEAST_RESIDUAL: f64 = 1e-8;
 
 /// Columns of a contact.
 const COLUMNS: usize = 13;
@@ -160,9 +169,9 @@ impl Packer {
         let used = if most <= 0.0 {
             0
         } else if across.length() >= (1.0 - 1e-4) * most {
-            255
+            SLIPS
         } else {
-            steps(254.0 * across.length() / most).min(254)
+            steps((SLIPS - 1) as f64 * across.length() / most).min(SLIPS - 1)
         };
         let [first, second] = tangents(normal);
         let angle = libm::atan2(across.dot(second), across.dot(first));
@@ -175,7 +184,7 @@ impl Packer {
             octahedron[0],
             octahedron[1],
             if pressing > 0.0 {
-                (128 + steps(8.0 * libm::log2(pressing))).max(1)
+                (128 + steps(4.0 * libm::log2(pressing))).max(1)
             } else {
                 0
             },
@@ -183,12 +192,12 @@ impl Packer {
             if used == 0 {
                 0
             } else {
-                steps(angle / std::f64::consts::TAU * 256.0).rem_euclid(256)
+                steps(angle / std::f64::consts::TAU * ANGLES).rem_euclid(ANGLES as i64)
             },
             steps(1e3 * detail.friction),
             steps(contact.separation / 1e-5),
-            if detail.residual_m_s > 1e-9 {
-                1 + steps(8.0 * libm::log2(detail.residual_m_s / 1e-9))
+            if detail.residual_m_s > LEAST_RESIDUAL {
+                1 + steps(2.0 * libm::log2(detail.residual_m_s / LEAST_RESIDUAL))
             } else {
                 0
             },

@@ -32,7 +32,7 @@ export class CertificatePanel {
         limit: (row) => row[COLUMN.tolerance],
         seek,
       }),
-      new Plot({ title: 'Deepest overlap', unit: 'mm', series: [{ name: 'overlap', colour: '--blue', value: (row) => 1e3 * row[COLUMN.penetration] }], seek }),
+      new Plot({ title: 'Deepest overlap', unit: 'm', series: [column('overlap', '--blue', COLUMN.penetration)], seek }),
       new Plot({
         title: 'Energy',
         unit: 'J',

@@ -10,12 +10,26 @@ const PREFIXES: [number, string][] = [
   [1e-9, 'n'],
 ];
 
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+/** Such as 10⁻⁵. */
+export function power(exponent: number): string {
+  const digits = [...String(Math.abs(Math.round(exponent)))].map((digit) => SUPERSCRIPTS[Number(digit)]);
+  return `10${exponent < 0 ? '⁻' : ''}${digits.join('')}`;
+}
+
+/** Such as 2.5·10⁻⁵. */
+export function powerOfTen(value: number, digits: number): string {
+  const [mantissa, exponent] = value.toExponential(digits).split('e');
+  return Number(mantissa) === 1 ? power(Number(exponent)) : `${Number(mantissa)}·${power(Number(exponent))}`;
+}
+
 /** Three figures. */
 export function plain(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (value === 0) return '0';
   const size = Math.abs(value);
-  if (size >= 1e5 || size < 1e-3) return value.toExponential(1).replace('e', '·10^').replace('^+', '^');
+  if (size >= 1e5 || size < 1e-3) return powerOfTen(value, 1);
   return String(Number(value.toPrecision(3)));
 }
 

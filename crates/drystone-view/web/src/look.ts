@@ -1,5 +1,5 @@
 /** Light and dark: backgrounds, ground and haze. */
-import { CanvasTexture, Color, Fog, RepeatWrapping, SRGBColorSpace, type Texture } from 'three';
+import { CanvasTexture, Color, EquirectangularReflectionMapping, Fog, RepeatWrapping, SRGBColorSpace, type Texture } from 'three';
 
 export interface Look {
   dark: boolean;
@@ -24,27 +24,30 @@ function look(dark: boolean, hues: Hues): Look {
     ground: hues.ground,
     flatGround: hues.flatGround,
     background: (flat) => (flat ? new Color(hues.paper) : (gradient ??= sky(hues))),
-    fog: (radius) => new Fog(hues.horizon, 7 * radius, 34 * radius),
+    fog: (radius) => new Fog(hues.horizon, 6 * radius, 30 * radius),
   };
 }
 
 export const LIGHT = look(false, { sky: '#d9e6ef', horizon: '#eef0ef', paper: '#f8f5ef', ground: '#e4dcd0', flatGround: '#e0d8cb' });
 export const DARK = look(true, { sky: '#0d1117', horizon: '#1b2027', paper: '#16191e', ground: '#3a3d42', flatGround: '#2a2d33' });
 
-/** Sky above, haze at and below the horizon. */
+/** Sky above, haze at and below the horizon, all around. */
 function sky(hues: Hues): Texture {
   const canvas = document.createElement('canvas');
-  [canvas.width, canvas.height] = [4, 256];
+  [canvas.width, canvas.height] = [8, 1024];
   const context = canvas.getContext('2d');
   if (context) {
-    const gradient = context.createLinearGradient(0, 0, 0, 256);
+    // The horizon is in the middle; the haze reaches a few degrees above it.
+    const gradient = context.createLinearGradient(0, 0, 0, 1024);
     gradient.addColorStop(0, hues.sky);
-    gradient.addColorStop(0.38, hues.horizon);
+    gradient.addColorStop(0.4, hues.sky);
+    gradient.addColorStop(0.495, hues.horizon);
     gradient.addColorStop(1, hues.horizon);
     context.fillStyle = gradient;
-    context.fillRect(0, 0, 4, 256);
+    context.fillRect(0, 0, 8, 1024);
   }
   const texture = new CanvasTexture(canvas);
+  texture.mapping = EquirectangularReflectionMapping;
   texture.colorSpace = SRGBColorSpace;
   return texture;
 }

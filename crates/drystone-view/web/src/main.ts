@@ -4,6 +4,7 @@ import { CertificatePanel } from './certificate';
 import { Connection } from './connection';
 import { el, fill } from './dom';
 import { Gallery } from './gallery';
+import { icon } from './icons';
 import { Inspector } from './inspector';
 import { verdict } from './law';
 import { LearnPanel } from './learn';
@@ -83,7 +84,7 @@ class Page {
   }
 
   private header(live: boolean): HTMLElement {
-    const button = (name: string, label: string, text: string, act: () => void) => el('button', { 'data-do': name, title: label, onclick: act }, text);
+    const button = (name: string, label: string, face: string | Node, act: () => void) => el('button', { 'data-do': name, title: label, 'aria-label': label, onclick: act }, face);
     return el(
       'header',
       { class: 'bar' },
@@ -93,9 +94,9 @@ class Page {
       this.badge,
       live ? button('throw', 'Throw a ball where you click next (b, or shift and click)', 'Throw', () => this.aim()) : null,
       button('home', 'See everything (f)', 'Fit', () => this.viewport.goHome()),
-      button('theme', 'Light or dark (d)', '◐', () => this.wear(!this.dark)),
+      button('theme', 'Light or dark (d)', icon('theme'), () => this.wear(!this.dark)),
       button('help', 'Keys (?)', '?', () => this.help.showModal()),
-      button('panel', 'Hide or show the panel (p)', '▤', () => this.togglePanel()),
+      button('panel', 'Hide or show the panel (p)', icon('panel'), () => this.togglePanel()),
     );
   }
 

@@ -1,6 +1,6 @@
 /** Lines over time, on a canvas. */
 import { el } from './dom';
-import { plain } from './format';
+import { plain, power, quantity } from './format';
 import type { Log } from './model';
 import { COLUMN } from './types';
 
@@ -84,7 +84,16 @@ export class Plot {
     context.restore();
     const now = rows.findLast((row) => row[COLUMN.time] <= time + 1e-9);
     const shown = now && this.options.series.map((series) => series.value(now)).at(-1);
-    this.value.textContent = shown === undefined || Number.isNaN(shown) ? '' : `${plain(shown)} ${this.options.unit}`;
+    this.value.textContent = shown === undefined || Number.isNaN(shown) ? '' : this.worded(shown);
+  }
+
+  private worded(value: number): string {
+    return this.options.unit ? quantity(value, this.options.unit) : plain(value);
+  }
+
+  /** At an axis the unit is left out, its prefix is not. */
+  private short(value: number): string {
+    return this.worded(value).replace(this.options.unit, '').trim();
   }
 
   /** Least and greatest value, or their logarithms. */
@@ -123,7 +132,7 @@ export class Plot {
       context.moveTo(PAD.left, Math.round(y) + 0.5);
       context.lineTo(width - PAD.right, Math.round(y) + 0.5);
       context.stroke();
-      context.fillText(this.options.logarithmic ? power(tick) : plain(tick), PAD.left - 5, y);
+      context.fillText(this.options.logarithmic ? power(tick) : this.short(tick), PAD.left - 5, y);
     }
     context.textBaseline = 'bottom';
     context.textAlign = 'left';
@@ -176,10 +185,4 @@ function steps(from: number, to: number, step: number): number[] {
   const values: number[] = [];
   for (let value = from; value <= to + 1e-9 * step; value += step) values.push(Math.abs(value) < 1e-9 * step ? 0 : value);
   return values;
-}
-
-function power(exponent: number): string {
-  const digits = '⁰¹²³⁴⁵⁶⁷⁸⁹';
-  const text = String(Math.abs(Math.round(exponent)));
-  return `10${exponent < 0 ? '⁻' : ''}${[...text].map((d) => digits[Number(d)]).join('')}`;
 }

@@ -31,6 +31,9 @@ interface Header {
 const CONTACT_EVERY = 3;
 const CONTACT_COLUMNS = 13;
 const TURN_STEPS = 4096;
+const SLIPS = 31;
+const ANGLES = 32;
+const LEAST_RESIDUAL = 1e-8;
 
 export class Replay implements Source {
   readonly live = false;
@@ -276,16 +279,16 @@ class Unpacker {
     const normal = fromOctahedron(n1 / 127, n2 / 127);
     data.set(normal, CONTACT.normal);
     const mu = friction / 1000;
-    const pressing = impulse > 0 ? 2 ** ((impulse - 128) / 8) : 0;
-    const across = mu * pressing * (used >= 255 ? 1 : used / 254);
+    const pressing = impulse > 0 ? 2 ** ((impulse - 128) / 4) : 0;
+    const across = mu * pressing * (used >= SLIPS ? 1 : used / (SLIPS - 1));
     const [first, second] = tangents(normal);
-    const turn = (angle / 256) * 2 * Math.PI;
+    const turn = (angle / ANGLES) * 2 * Math.PI;
     normal.forEach((n, axis) => {
       data[CONTACT.impulse + axis] = pressing * n + across * (Math.cos(turn) * first[axis] + Math.sin(turn) * second[axis]);
     });
     data[CONTACT.separation] = separation * 1e-5;
     data[CONTACT.friction] = mu;
-    data[CONTACT.residual] = residual > 0 ? 1e-9 * 2 ** ((residual - 1) / 8) : 0;
+    data[CONTACT.residual] = residual > 0 ? LEAST_RESIDUAL * 2 ** ((residual - 1) / 2) : 0;
   }
 }
 

@@ -1,5 +1,6 @@
 /** Settings that take effect at once, and the race of solvers. */
 import { el, fill } from './dom';
+import { powerOfTen } from './format';
 import type { Model } from './model';
 import type { Settings, Vec3 } from './types';
 
@@ -60,7 +61,7 @@ export class SettingsPanel {
         'tolerance',
         'Tolerance',
         String(settings.tolerance),
-        [...new Set([1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, settings.tolerance])].sort((a, b) => b - a).map((t) => [String(t), `${t.toExponential(0).replace('e', '·10^')} m/s`]),
+        [...new Set([1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-10, settings.tolerance])].sort((a, b) => b - a).map((t) => [String(t), `${powerOfTen(t, 1)} m/s`]),
         (value) => this.set({ tolerance: Number(value) }),
       ),
     );

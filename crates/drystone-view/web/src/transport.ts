@@ -1,5 +1,6 @@
 /** Play, pause, step, speed and scrub. */
-import { el } from './dom';
+import { el, fill } from './dom';
+import { icon } from './icons';
 import { seconds } from './format';
 import type { Model } from './model';
 
@@ -14,8 +15,8 @@ export class Transport {
 
   constructor(private readonly model: Model) {
     const { source } = model;
-    const button = (name: string, label: string, icon: string, act: () => void) => el('button', { 'data-do': name, title: label, 'aria-label': label, onclick: act }, icon);
-    this.play = button('play', 'Play or pause (space)', '▶', () => this.toggle());
+    const button = (name: string, label: string, picture: Parameters<typeof icon>[0], act: () => void) => el('button', { 'data-do': name, title: label, 'aria-label': label, onclick: act }, icon(picture));
+    this.play = button('play', 'Play or pause (space)', 'play', () => this.toggle());
     const speed = el(
       'select',
       { class: 'speed', 'aria-label': 'Speed', onchange: (event) => source.send({ do: 'speed', factor: Number((event.target as HTMLSelectElement).value) }) },
@@ -29,10 +30,10 @@ export class Transport {
     this.element = el(
       'footer',
       { class: 'transport' },
-      button('restart', 'Restart (r)', '⏮', () => source.send({ do: 'restart' })),
-      button('back', 'Step back (,)', '◂', () => source.send({ do: 'back' })),
+      button('restart', 'Restart (r)', 'restart', () => source.send({ do: 'restart' })),
+      button('back', 'Step back (,)', 'back', () => source.send({ do: 'back' })),
       this.play,
-      button('step', 'Step (.)', '▸', () => source.send({ do: 'step' })),
+      button('step', 'Step (.)', 'step', () => source.send({ do: 'step' })),
       this.slider,
       this.clock,
       speed,
@@ -45,7 +46,7 @@ export class Transport {
   }
 
   private update(): void {
-    this.play.textContent = this.model.state.playing ? '⏸' : '▶';
+    fill(this.play, icon(this.model.state.playing ? 'pause' : 'play'));
     const frame = this.model.lanes[0]?.frame;
     if (!frame) return;
     this.slider.max = String(Math.max(frame.headTime, 1e-3));

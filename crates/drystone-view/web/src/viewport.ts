@@ -3,7 +3,7 @@ import {
   type Camera,
   NeutralToneMapping,
   OrthographicCamera,
-  PCFSoftShadowMap,
+  PCFShadowMap,
   PerspectiveCamera,
   Quaternion,
   Raycaster,
@@ -64,7 +64,7 @@ export class Viewport {
   ) {
     this.renderer = new WebGLRenderer({ canvas: this.canvas, antialias: true, powerPreference: 'high-performance' });
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = PCFSoftShadowMap;
+    this.renderer.shadowMap.type = PCFShadowMap;
     this.renderer.toneMapping = NeutralToneMapping;
     this.renderer.setScissorTest(true);
     host.append(this.canvas, this.labels);

@@ -45,8 +45,8 @@ export class WorldView {
   readonly scene = new Scene();
   readonly batches: Batch[] = [];
   private readonly grounds: Ground[] = [];
-  private readonly sun = new DirectionalLight('#fff4e2', 2.5);
-  private readonly sky = new HemisphereLight('#dfeaf5', '#a89d8c', 1.35);
+  private readonly sun = new DirectionalLight('#fff4e2', 2.3);
+  private readonly sky = new HemisphereLight('#e6eef6', '#b5aa99', 1.75);
   /** Where everything is, by object, after the last frame. */
   positions = new Float32Array(0);
   rotations = new Float32Array(0);
@@ -156,8 +156,8 @@ export class WorldView {
       const material = mesh.material as MeshStandardMaterial | MeshBasicMaterial;
       material.color.set(this.flat ? look.flatGround : look.ground);
     }
-    this.sky.intensity = look.dark ? 0.9 : 1.35;
-    this.sun.intensity = look.dark ? 2.1 : 2.5;
+    this.sky.intensity = look.dark ? 1.1 : 1.75;
+    this.sun.intensity = look.dark ? 2.0 : 2.3;
   }
 
   /** The material's own colour of an object. */
