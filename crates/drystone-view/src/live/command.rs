@@ -3,7 +3,8 @@
 use super::simulation::{Change, Grip, Throw};
 use serde::Deserialize;
 
-/// One message from a page, as JSON with a field `do`.
+/// One message from a page, as JSON with a field `do`. Commands without fields have braces: serde
+/// refuses unknown fields only there.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Command {
@@ -18,16 +19,16 @@ pub(crate) enum Command {
         on: bool,
     },
     /// Makes one step, or shows the next one, and pauses.
-    Step,
+    Step {},
     /// Shows the step before, and pauses.
-    Back,
+    Back {},
     /// Changes how fast time goes.
     Speed {
         /// Simulated seconds in a second.
         factor: f64,
     },
     /// Goes back to the start; settings stay.
-    Restart,
+    Restart {},
     /// Shows the moment nearest to a time, and pauses.
     Seek {
         /// Simulated time, s.
@@ -44,7 +45,7 @@ pub(crate) enum Command {
         grip: Grip,
     },
     /// Lets go.
-    Release,
+    Release {},
     /// Throws a ball.
     Throw {
         /// From where and how fast.
@@ -56,7 +57,7 @@ pub(crate) enum Command {
         solvers: Vec<String>,
     },
     /// Asks for the matrix of the newest step.
-    Matrix,
+    Matrix {},
 }
 
 /// Worlds side by side, at most.

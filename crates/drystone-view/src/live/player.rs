@@ -198,8 +198,8 @@ impl Player {
                 self.tell_state();
                 Ok(())
             }
-            Command::Step => self.step_once(),
-            Command::Back => {
+            Command::Step {} => self.step_once(),
+            Command::Back {} => {
                 self.play(false);
                 let newest = self.history.len().saturating_sub(1);
                 let at = self.shown.map_or(newest, |(at, _)| at);
@@ -213,7 +213,7 @@ impl Player {
                 self.tell_state();
                 Ok(())
             }
-            Command::Restart => self.restart(),
+            Command::Restart {} => self.restart(),
             Command::Seek { time } => {
                 self.play(false);
                 self.show_moment(self.history.nearest(time));
@@ -225,7 +225,7 @@ impl Player {
                 self.grip = Some(grip);
                 Ok(())
             }
-            Command::Release => {
+            Command::Release {} => {
                 self.grip = None;
                 Ok(())
             }
@@ -238,7 +238,7 @@ impl Player {
                 };
                 self.restart()
             }
-            Command::Matrix => self.send_matrix(),
+            Command::Matrix {} => self.send_matrix(),
         }
     }
 

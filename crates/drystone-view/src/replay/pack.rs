@@ -217,8 +217,11 @@ fn steps(value: f64) -> i64 {
 
 /// The quaternion or its negative, whichever is nearer to the last.
 fn near(rotation: [i64; 4], last: &[i64; 4]) -> [i64; 4] {
-    let along: i64 = rotation.iter().zip(last).map(|(a, b)| a * b).sum();
-    if along < 0 {
+    let products = rotation
+        .iter()
+        .zip(last)
+        .map(|(&a, &b)| a as f64 * b as f64);
+    if products.sum::<f64>() < 0.0 {
         rotation.map(|x| -x)
     } else {
         rotation

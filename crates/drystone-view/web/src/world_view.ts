@@ -88,7 +88,7 @@ export class WorldView {
     });
     for (const { drawable, instances, fixed } of groups.values()) {
       const material = this.flat
-        ? new MeshBasicMaterial({ vertexColors: true, side: DoubleSide, depthTest: false })
+        ? new MeshBasicMaterial({ vertexColors: true, side: DoubleSide, depthTest: false, toneMapped: false })
         : new MeshStandardMaterial({ roughness: drawable.round ? 0.42 : 0.86, metalness: 0 });
       const mesh = new InstancedMesh(drawable.make(), material, instances.length);
       mesh.castShadow = !this.flat;
@@ -107,7 +107,7 @@ export class WorldView {
     const up = new Quaternion();
     let mesh: Mesh;
     if (this.flat) {
-      mesh = new Mesh(flatGround(Math.min(extent, 3000 * line), line), new MeshBasicMaterial({ vertexColors: true, side: DoubleSide, depthTest: false }));
+      mesh = new Mesh(flatGround(Math.min(extent, 3000 * line), line), new MeshBasicMaterial({ vertexColors: true, side: DoubleSide, depthTest: false, toneMapped: false }));
       up.setFromAxisAngle(new Vector3(0, 0, 1), flatGroundAngle(normal));
     } else {
       const cell = 10 ** Math.round(Math.log10(this.radius * 0.6));
