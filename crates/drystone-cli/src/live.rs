@@ -5,6 +5,9 @@ mod matrix;
 mod running;
 pub(crate) mod verdict;
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use drystone::SolverKind;
 use drystone_scene::{AnyWorld, Scene, gallery};
 use drystone_view::live::{Card, Gallery, Simulation};
@@ -20,6 +23,8 @@ const THUMBNAIL: (u32, u32) = (320, 180);
 #[derive(Debug)]
 pub(crate) struct Scenes {
     file: Option<Scene>,
+    /// Pictures that were drawn already.
+    thumbnails: Mutex<BTreeMap<String, Vec<u8>>>,
 }
 
 impl Scenes {
@@ -28,6 +33,7 @@ impl Scenes {
         let is_known = gallery::find(&scene.name).is_some();
         Self {
             file: (!is_known).then_some(scene),
+            thumbnails: Mutex::default(),
         }
     }
 
@@ -82,6 +88,14 @@ impl Gallery for Scenes {
     }
 
     fn thumbnail(&self, name: &str) -> Option<Vec<u8>> {
+        let known = || {
+            self.thumbnails
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        if let Some(picture) = known().get(name) {
+            return Some(picture.clone());
+        }
         let scene = self.scene(name).ok()?;
         let world = scene.build().ok()?;
         let still = Still {
@@ -91,7 +105,9 @@ impl Gallery for Scenes {
             contacts: false,
         };
         let image = still.render(&world.stage(), &world.frame());
-        image.ok()?.png().ok()
+        let picture = image.ok()?.png().ok()?;
+        known().insert(name.to_owned(), picture.clone());
+        Some(picture)
     }
 }
 

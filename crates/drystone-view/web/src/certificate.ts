@@ -47,8 +47,11 @@ export class CertificatePanel {
   update(): void {
     const { model } = this;
     if (this.lane >= model.lanes.length) this.lane = 0;
-    fill(this.verdicts, ...model.lanes.map((_, lane) => this.verdictOf(lane)));
-    fill(this.lanes, ...(model.lanes.length > 1 ? model.lanes.map((_, lane) => this.laneButton(lane)) : []));
+    if (this.verdicts.children.length !== model.lanes.length) fill(this.verdicts, ...model.lanes.map((_, lane) => this.verdictPlace(lane)));
+    model.lanes.forEach((_, lane) => this.tellVerdict(lane));
+    const names = model.lanes.length > 1 ? model.lanes.map(({ name }) => name) : [];
+    if ([...this.lanes.children].map((button) => button.textContent).join() !== names.join()) fill(this.lanes, ...names.map((_, lane) => this.laneButton(lane)));
+    [...this.lanes.children].forEach((button, lane) => button.setAttribute('aria-pressed', String(lane === this.lane)));
     const row = model.row(this.lane);
     const lane = model.lanes[this.lane];
     if (!row || !lane?.frame) return;
@@ -65,24 +68,26 @@ export class CertificatePanel {
     for (const plot of this.plots) plot.draw(lane.log, lane.frame.time);
   }
 
-  private verdictOf(lane: number): HTMLElement {
+  /** What stays in place while its words change, so that its button can be pressed. */
+  private verdictPlace(lane: number): HTMLElement {
+    return el('div', { class: 'verdict' }, el('strong'), el('small'), el('button', { class: 'link', 'data-do': 'worst', onclick: () => this.showWorst(lane) }, 'Show the worst contact'));
+  }
+
+  private tellVerdict(lane: number): void {
     const { state, text, detail } = verdict(this.model, lane);
     const { name } = this.model.lanes[lane];
-    const worst = (this.model.row(lane)?.[COLUMN.worst] ?? -1) >= 0;
-    return el(
-      'div',
-      { class: `verdict ${state}`, role: 'status' },
-      el('strong', {}, name ? `${name}: ${text}` : text),
-      el('small', {}, detail),
-      worst ? el('button', { class: 'link', 'data-do': 'worst', onclick: () => this.showWorst(lane) }, 'Show the worst contact') : null,
-    );
+    const place = this.verdicts.children[lane];
+    const [headline, small, button] = place.children as unknown as HTMLElement[];
+    place.className = `verdict ${state}`;
+    headline.textContent = name ? `${name}: ${text}` : text;
+    small.textContent = detail;
+    button.hidden = (this.model.row(lane)?.[COLUMN.worst] ?? -1) < 0;
   }
 
   private laneButton(lane: number): HTMLElement {
     return el(
       'button',
       {
-        'aria-pressed': String(lane === this.lane),
         onclick: () => {
           this.lane = lane;
           this.update();

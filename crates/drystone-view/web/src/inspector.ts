@@ -13,11 +13,15 @@ const MOST_OBJECTS = 600;
 
 export class Inspector {
   readonly element = el('aside', { class: 'inspector', hidden: true, 'aria-live': 'polite' });
+  private readonly name = el('strong', { class: 'name' });
+  private readonly close = el('button', { class: 'link', 'aria-label': 'Let go', onclick: () => this.model.choose(undefined) }, '×');
+  private readonly facts = el('dl', { class: 'facts' });
   private readonly canvas = el('canvas', { class: 'history' });
   /** Speed and load of every object, frame by frame. */
   private moments: { time: number; speed: Float32Array; load: Float32Array }[] = [];
 
   constructor(private readonly model: Model) {
+    this.element.append(el('header', {}, this.name, this.close), this.facts, this.canvas);
     model.on(['stage'], () => {
       this.moments = [];
       this.update();
@@ -50,13 +54,10 @@ export class Inspector {
     this.element.hidden = !selection || !frame;
     if (!selection || !frame) return;
     const [title, facts] = selection.kind === 'object' ? this.object(selection, frame) : this.contact(selection, frame);
-    const close = el('button', { class: 'link', 'aria-label': 'Let go', onclick: () => this.model.choose(undefined) }, '×');
-    fill(
-      this.element,
-      el('header', {}, el('strong', { class: 'name' }, title), this.model.chosen ? close : null),
-      el('dl', { class: 'facts' }, ...facts.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value)))),
-      selection.kind === 'object' ? this.canvas : null,
-    );
+    this.name.textContent = title;
+    this.close.hidden = !this.model.chosen;
+    this.canvas.hidden = selection.kind !== 'object';
+    fill(this.facts, ...facts.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
     if (selection.kind === 'object') this.drawHistory(selection.index, frame.time);
   }
 

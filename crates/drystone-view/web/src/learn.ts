@@ -6,6 +6,7 @@ import type { Model } from './model';
 export class LearnPanel {
   readonly element = el('div', { class: 'sheet' });
   private key = '';
+  private readonly now = el('b', { class: 'now' });
 
   constructor(private readonly model: Model) {
     model.on(['stage', 'lesson', 'hello'], () => this.build());
@@ -16,7 +17,9 @@ export class LearnPanel {
     if (!stage) return;
     const { about } = stage;
     const measured = lesson?.measured;
-    const key = [about.name, lesson?.number, measured, hello?.scenes.length].join();
+    this.now.textContent = measured == null ? '–' : plain(Number(measured.toPrecision(4)));
+    // Built anew only where there is something new to press.
+    const key = [about.name, lesson?.number, hello?.scenes.length].join();
     if (key === this.key) return;
     this.key = key;
     const open = (scene: string, text: string) => el('button', { onclick: () => this.model.source.send({ do: 'open', scene }) }, text);
@@ -32,7 +35,7 @@ export class LearnPanel {
             { class: 'compare' },
             el('dt', {}, lesson.quantity),
             el('dd', {}, el('span', {}, 'expected'), lesson.expected === null ? '–' : plain(Number(lesson.expected.toPrecision(4)))),
-            el('dd', { class: 'measured' }, el('span', {}, 'measured now'), measured == null ? '–' : plain(Number(measured.toPrecision(4)))),
+            el('dd', { class: 'measured' }, el('span', {}, 'measured now'), this.now),
           ),
           el('div', { class: 'row' }, lesson.before ? open(lesson.before, '← before') : null, lesson.after ? open(lesson.after, 'next →') : null),
         ]

@@ -93,7 +93,7 @@ class Page {
       this.title,
       this.badge,
       live ? button('throw', 'Throw a ball where you click next (b, or shift and click)', 'Throw', () => this.aim()) : null,
-      button('home', 'See everything (f)', 'Fit', () => this.viewport.goHome()),
+      button('home', 'See what moves (f)', 'Fit', () => this.viewport.fit()),
       button('theme', 'Light or dark (d)', icon('theme'), () => this.wear(!this.dark)),
       button('help', 'Keys (?)', '?', () => this.help.showModal()),
       button('panel', 'Hide or show the panel (p)', icon('panel'), () => this.togglePanel()),
@@ -171,7 +171,8 @@ class Page {
     const frame = this.model.lanes[lane]?.frame;
     const index = this.model.row(lane)?.[COLUMN.worst] ?? -1;
     if (!frame || index < 0 || index >= frame.contacts) return;
-    this.model.source.send({ do: 'play', on: false });
+    // The scene has gone on since this frame: back to it.
+    this.model.source.send({ do: 'seek', time: frame.time });
     const { origin } = this.viewport;
     const at = CONTACT_SIZE * index + CONTACT.position;
     const point = new Vector3(...frame.origin.map((c, k) => frame.contactData[at + k] + c - origin[k]));
@@ -193,7 +194,8 @@ class Page {
     } else if (event.key === '.') source.send({ do: 'step' });
     else if (event.key === ',') source.send({ do: 'back' });
     else if (event.key === 'r') source.send({ do: 'restart' });
-    else if (event.key === 'f') this.viewport.goHome();
+    else if (event.key === 'f') this.viewport.fit();
+    else if (event.key === 'h') this.viewport.goHome();
     else if (event.key === 'd') this.wear(!this.dark);
     else if (event.key === 'p') this.togglePanel();
     else if (event.key === '?') this.help.showModal();
@@ -215,7 +217,8 @@ class Page {
       ['space', 'play or pause'],
       ['. and ,', 'a step on or back'],
       ['r', 'restart'],
-      ['f', 'see everything'],
+      ['f', 'see what moves, as it is now'],
+      ['h', 'see the scene as at the start'],
       ['c n i k v x z', 'contacts, normals, impulses, cones, velocities, boxes, see through'],
       ['1 to 6', 'tabs of the panel'],
       ['d', 'light or dark'],

@@ -128,6 +128,7 @@ export class Overlay {
   private drawContacts(frame: Frame, pixel: number): void {
     const { show, chosen, hovered, lit } = this.model;
     const reference = this.follows(frame);
+    const dot = Math.min(PIXELS.point * pixel, 0.4 * this.view.grain);
     const [at, normal, along, across] = [new Vector3(), new Vector3(), new Vector3(), new Vector3()];
     const special = new Set(lit);
     for (const selection of [chosen, hovered]) if (selection?.kind === 'contact' && selection.lane === this.lane) special.add(selection.index);
@@ -144,8 +145,8 @@ export class Overlay {
       const isOpen = pressing <= 1e-9 * reference;
       const slips = across.length() >= SLIP_SHARE * friction * pressing && friction > 0;
       const ink = isOpen ? INK.open : slips ? INK.slip : INK.stick;
-      if (special.has(k)) this.point(at, 2.2 * PIXELS.point * pixel, INK.lit);
-      if (show.contacts || special.has(k)) this.point(at, (isOpen ? 0.7 : 1) * PIXELS.point * pixel, ink);
+      if (special.has(k)) this.point(at, Math.max(2.2 * dot, 5 * pixel), INK.lit);
+      if (show.contacts || special.has(k)) this.point(at, (isOpen ? 0.7 : 1) * dot, ink);
       if (show.normals) this.arrow(at, normal, PIXELS.normal * pixel, pixel, INK.open);
       if (show.cones && !isOpen) this.cone(at, normal, friction, pixel, ink);
       if (show.impulses && !isOpen && reference > 0) {

@@ -22,7 +22,7 @@ export interface PlotOptions {
   seek(time: number): void;
 }
 
-const PAD = { left: 46, right: 8, top: 6, bottom: 16 };
+const PAD = { left: 52, right: 8, top: 6, bottom: 16 };
 
 export class Plot {
   readonly element: HTMLElement;
@@ -91,11 +91,6 @@ export class Plot {
     return this.options.unit ? quantity(value, this.options.unit) : plain(value);
   }
 
-  /** At an axis the unit is left out, its prefix is not. */
-  private short(value: number): string {
-    return this.worded(value).replace(this.options.unit, '').trim();
-  }
-
   /** Least and greatest value, or their logarithms. */
   private range(rows: Float64Array[]): [number, number] {
     let [low, high] = [Infinity, -Infinity];
@@ -132,7 +127,7 @@ export class Plot {
       context.moveTo(PAD.left, Math.round(y) + 0.5);
       context.lineTo(width - PAD.right, Math.round(y) + 0.5);
       context.stroke();
-      context.fillText(this.options.logarithmic ? power(tick) : this.short(tick), PAD.left - 5, y);
+      context.fillText(this.options.logarithmic ? power(tick) : this.worded(tick), PAD.left - 5, y);
     }
     context.textBaseline = 'bottom';
     context.textAlign = 'left';

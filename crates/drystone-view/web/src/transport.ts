@@ -52,6 +52,6 @@ export class Transport {
     this.slider.max = String(Math.max(frame.headTime, 1e-3));
     if (!this.scrubbing) this.slider.value = String(frame.time);
     this.slider.style.setProperty('--share', String(frame.time / Math.max(frame.headTime, 1e-3)));
-    this.clock.textContent = `${seconds(frame.time)} · step ${frame.step}`;
+    fill(this.clock, seconds(frame.time), el('span', {}, ` · step ${frame.step}`));
   }
 }

@@ -143,6 +143,26 @@ export class Viewport {
     this.resize();
   }
 
+  /** Shows what moves as it is now: without what has flown far away. */
+  fit(): void {
+    const objects = this.model.stage?.stage.objects ?? [];
+    const points = objects.flatMap((object, k) => (object.fixed ? [] : (this.middle(k, 0) ?? [])));
+    const controls = this.controls;
+    if (!controls || points.length === 0) return this.goHome();
+    const median = (axis: 'x' | 'y' | 'z') => points.map((p) => p[axis]).sort((a, b) => a - b)[points.length >> 1];
+    const middle = new Vector3(median('x'), median('y'), median('z'));
+    const distances = points.map((p) => p.distanceTo(middle)).sort((a, b) => a - b);
+    const reach = distances[Math.floor(0.9 * (distances.length - 1))] + 0.12 * this.radius;
+    const share = Math.min((1.25 * reach) / (this.radius / 1.25), 1.5);
+    const offset = this.camera.position.clone().sub(controls.target).setLength(this.home.eye.distanceTo(this.home.target) * (this.camera instanceof OrthographicCamera ? 1 : share));
+    if (this.camera instanceof OrthographicCamera) {
+      this.camera.zoom = 1 / share;
+      this.camera.updateProjectionMatrix();
+    }
+    this.flight = { from: controls.target.clone(), to: middle, eye: offset, start: performance.now() };
+    this.refresh();
+  }
+
   /** Flies the camera to a point, near enough to see it well. */
   flyTo(point: Vector3, size: number): void {
     const controls = this.controls;

@@ -51,6 +51,8 @@ export class WorldView {
   positions = new Float32Array(0);
   rotations = new Float32Array(0);
   readonly flat: boolean;
+  /** Half of the size of most things that move, m. */
+  grain = Infinity;
 
   /**
    * @param origin of the view in world coordinates: what is drawn is relative to it.
@@ -100,6 +102,19 @@ export class WorldView {
       this.scene.add(mesh);
     }
     this.paint((object, colour) => this.own(object, colour));
+    this.grain = this.measureGrain();
+  }
+
+  private measureGrain(): number {
+    const sizes: number[] = [];
+    for (const { mesh, instances } of this.batches) {
+      mesh.geometry.computeBoundingBox();
+      const size = mesh.geometry.boundingBox?.getSize(new Vector3()) ?? new Vector3();
+      for (const { object, scale } of instances) {
+        if (!this.message.stage.objects[object].fixed) sizes.push(0.5 * Math.min(size.x * scale.x, size.y * scale.y));
+      }
+    }
+    return sizes.sort((a, b) => a - b)[sizes.length >> 1] ?? Infinity;
   }
 
   private addGround(object: number, normal: Vec3, rotation: Quaternion, line: number): void {
