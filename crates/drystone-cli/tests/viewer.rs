@@ -121,8 +121,8 @@ shape.half_space.normal = [0, 1, 0]
 [[bodies]]
 name = "thing"
 shapes = [{ box = { size = [0.5, 0.3, 0.35] } }, { ball = { radius = 0.2 } }]
-position = [0, 3, 0]
-repeat.random = { count = 199, region = [3, 5, 3], turned = true, seed = 3 }
+position = [0, 5, 0]
+repeat.random = { count = 199, region = [4, 9, 4], turned = true, seed = 3 }
 "#;
 
 #[test]

@@ -195,7 +195,7 @@ const checks = [
       await page.click('[data-tab=law]');
       await page.click('[data-do=worst]');
       await page.waitForFunction(() => / on /.test(document.querySelector('.inspector .name')?.textContent ?? ''));
-      assert.ok(!(await probe('playing')));
+      await until(() => !drystone.playing());
       const plots = await page.locator('.plot canvas').evaluateAll((all) => all.map((canvas) => new Set(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data).size));
       assert.ok(plots.length === 4 && plots.every((colours) => colours > 3), `plots with ${plots} shades`);
       await page.keyboard.press('Escape');
