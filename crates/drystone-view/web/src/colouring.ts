@@ -22,6 +22,10 @@ export let legend: Legend | undefined;
 export function paint(model: Model, view: WorldView, lane: number): void {
   const frame = model.lanes[lane]?.frame;
   if (!frame || !model.stage) return;
+  // Their own colours change only with what is pointed at.
+  const key = [model.show.colour, selectionKey(model.chosen), selectionKey(model.hovered)].join();
+  if (model.show.colour === 'material' && view.painted === key) return;
+  view.painted = key;
   const shares = model.show.colour === 'material' || model.show.colour === 'island' ? undefined : measure(model, frame, lane);
   const islands = model.show.colour === 'island' ? findIslands(model, frame) : undefined;
   if (!shares) legend = islands && { title: 'Islands: contacts that influence each other', low: '', high: '' };
@@ -32,6 +36,10 @@ export function paint(model: Model, view: WorldView, lane: number): void {
     else view.own(object, colour);
     highlight(model, lane, object, colour);
   });
+}
+
+function selectionKey(selection: Model['chosen']): string {
+  return selection?.kind === 'object' ? `${selection.lane} ${selection.index}` : '';
 }
 
 function highlight(model: Model, lane: number, object: number, colour: Color): void {

@@ -28,7 +28,7 @@ function look(dark: boolean, hues: Hues): Look {
   };
 }
 
-export const LIGHT = look(false, { sky: '#d9e6ef', horizon: '#eef0ef', paper: '#f8f5ef', ground: '#e4dcd0', flatGround: '#e0d8cb' });
+export const LIGHT = look(false, { sky: '#d9e6ef', horizon: '#eef0ef', paper: '#f8f5ef', ground: '#ece6dc', flatGround: '#e0d8cb' });
 export const DARK = look(true, { sky: '#0d1117', horizon: '#1b2027', paper: '#16191e', ground: '#50545a', flatGround: '#2a2d33' });
 
 /** Sky above, haze at and below the horizon, all around. */

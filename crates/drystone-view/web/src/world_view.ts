@@ -51,6 +51,8 @@ export class WorldView {
   positions = new Float32Array(0);
   rotations = new Float32Array(0);
   readonly flat: boolean;
+  /** What the present colours stand for. */
+  painted = '';
   /** Half of the size of most things that move, m. */
   grain = Infinity;
 
