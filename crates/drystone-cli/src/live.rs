@@ -71,7 +71,7 @@ impl Gallery for Scenes {
     }
 
     fn strategies(&self) -> Vec<String> {
-        vec![STRATEGY.to_owned()]
+        vec![STRATEGY.to_owned(), verdict::SUBSTEP.to_owned()]
     }
 
     fn laws(&self) -> Vec<String> {

@@ -313,7 +313,31 @@ impl<S: Space> Default for Bodies<S> {
     }
 }
 
+/// Poses and motion of all bodies.
+#[derive(Clone, Debug)]
+pub(crate) struct BodyState<S: Space> {
+    position: Vec<S::Vector>,
+    rotation: Vec<S::Rotation>,
+    motion: Vec<Motion<S>>,
+}
+
 impl<S: Space> Bodies<S> {
+    /// A copy of poses and motion.
+    pub(crate) fn state(&self) -> BodyState<S> {
+        BodyState {
+            position: self.position.clone(),
+            rotation: self.rotation.clone(),
+            motion: self.motion.clone(),
+        }
+    }
+
+    /// Goes back to a copy of poses and motion.
+    pub(crate) fn restore(&mut self, state: BodyState<S>) {
+        self.position = state.position;
+        self.rotation = state.rotation;
+        self.motion = state.motion;
+    }
+
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {

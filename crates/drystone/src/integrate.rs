@@ -70,6 +70,48 @@ pub fn apply_forces<S: Space>(
     (free, ledger)
 }
 
+/// What forces do to a body's motion in a second, damping apart.
+#[must_use]
+pub(crate) fn acceleration<S: Space>(
+    bodies: &Bodies<S>,
+    k: usize,
+    gravity: S::Vector,
+    time: f64,
+) -> Motion<S> {
+    let inertial = &bodies.inertial[k];
+    let (force, torque) = load(bodies, k, time);
+    Motion {
+        linear: gravity.scale(inertial.inv_mass * inertial.mass) + inertial.inv_mass.scale(force),
+        spin: S::apply_inertia(&bodies.world_inv_inertia(k), torque),
+    }
+}
+
+/// Moves a body that touches nothing over h seconds.
+pub(crate) fn fly<S: Space>(bodies: &mut Bodies<S>, k: usize, acceleration: &Motion<S>, h: f64) {
+    let (linear, angular) = bodies.damping[k];
+    let motion = bodies.motion[k];
+    bodies.motion[k] = Motion {
+        linear: (motion.linear + acceleration.linear * h) * (1.0 / (1.0 + h * linear)),
+        spin: (motion.spin + acceleration.spin * h) * (1.0 / (1.0 + h * angular)),
+    };
+    bodies.position[k] += bodies.motion[k].linear * h;
+    if bodies.kind[k] == Kind::Rigid {
+        turn(bodies, k, h);
+    }
+}
+
+/// Gives a body a new rotation and the spin with which it keeps its angular momentum.
+pub(crate) fn set_rotation<S: Space>(bodies: &mut Bodies<S>, k: usize, rotation: S::Rotation) {
+    let inertial = &bodies.inertial[k];
+    let is_free = (0..S::SPIN_DIM).all(|axis| inertial.free_spins.component(axis) > 0.0);
+    if inertial.gyroscopic && is_free {
+        let momentum = bodies.angular_momentum(k);
+        let inverse = S::world_inertia(rotation, &inertial.inv_inertia);
+        bodies.motion[k].spin = S::apply_inertia(&inverse, momentum);
+    }
+    bodies.rotation[k] = rotation;
+}
+
 /// Force and torque on a body: the user's for this step, and the standing pushes.
 fn load<S: Space>(bodies: &Bodies<S>, k: usize, time: f64) -> (S::Vector, S::Spin) {
     let (mut force, mut torque) = bodies.load[k];

@@ -26,6 +26,7 @@ pub mod script;
 pub mod shape;
 pub mod solve;
 pub mod space;
+pub mod substep;
 pub mod world;
 
 pub use body::{Body, BodyError, BodyId, Kind, Mass, Motion, Push};
@@ -38,4 +39,5 @@ pub use script::{Keyframe, Script};
 pub use shape::{Geometry, Pose, Shape2, Shape3, ShapeError};
 pub use solve::{Auto, Limits, Newton, Pgs, SolverKind};
 pub use space::{Components, D2, D3, Linear, Space};
-pub use world::{Energy, Settings, StepError, StepReport, World, World2, World3};
+pub use substep::Substep;
+pub use world::{Energy, Settings, StepError, StepReport, Strategy, World, World2, World3};

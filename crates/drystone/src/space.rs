@@ -24,7 +24,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use crate::shape::{Geometry, Shape2, Shape3};
 
 mod sealed {
-    pub trait Sealed {}
+    /// Only what this crate can do with eight contacts at a time makes a space.
+    pub trait Sealed: crate::substep::reduced::Reduced {}
     impl Sealed for super::D2 {}
     impl Sealed for super::D3 {}
 }

@@ -1,8 +1,10 @@
 //! The world: bodies, and the step that moves them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::body::{Bodies, Body, BodyError, BodyId, Motion};
+use crate::body::{Bodies, Body, BodyError, BodyId, BodyState, Motion};
+use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
 use crate::detect::{Contact, Lookahead, detect};
 use crate::integrate;
@@ -14,6 +16,7 @@ use crate::shape::{Geometry, Pose, Separation};
 use crate::solve::settle::settle;
 use crate::solve::{SolveReport, SolverKind};
 use crate::space::{Components, D2, D3, Linear, Space};
+use crate::substep::{Circumstances, RealTime, Substep};
 use drystone_frame::{Frame, FrameContact, Object, Stage, StateHash};
 use thiserror::Error;
 
@@ -37,6 +40,20 @@ pub struct Settings<S: Space> {
     pub solver: SolverKind,
     /// A certificate every so many steps; 0 for none.
     pub certify_every: u32,
+    /// How a step uses detection and solvers.
+    pub strategy: Strategy,
+    /// Threads that a step may use. No result depends on it.
+    pub threads: u32,
+}
+
+/// How a step uses detection and solvers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Strategy {
+    /// All contacts of a step as one problem, solved by [`Settings::solver`].
+    #[default]
+    Velocity,
+    /// Small steps with hard contacts, in real time: [`crate::substep`].
+    Substep(Substep),
 }
 
 impl<S: Space> Default for Settings<S> {
@@ -49,6 +66,8 @@ impl<S: Space> Default for Settings<S> {
             margin: 5e-3,
             solver: SolverKind::default(),
             certify_every: 1,
+            strategy: Strategy::default(),
+            threads: 1,
         }
     }
 }
@@ -194,9 +213,11 @@ pub struct World<S: Space> {
     /// Contacts that the last step solved, with their impulses.
     solved: Vec<Contact<S>>,
     /// The problem that the last step made of them, and its answer.
-    last: Option<(Assembled<S>, Impulses<S>)>,
+    last: Option<Answered<S>>,
     /// Whether something moved or was added since `contacts` were found.
     stale: bool,
+    /// What the strategy `substep` keeps.
+    real_time: Box<RealTime<S>>,
     step: u64,
     time: f64,
     /// Step, time (s) and length of a step (s) since which steps had one length.
@@ -214,6 +235,7 @@ impl<S: Space> Default for World<S> {
             solved: Vec::new(),
             last: None,
             stale: true,
+            real_time: Box::default(),
             step: 0,
             time: 0.0,
             even_since: (0, 0.0, 0.0),
@@ -234,6 +256,47 @@ impl<S: Space> World<S> {
     /// Makes one step.
     pub fn step(&mut self) -> Result<StepReport, StepError> {
         self.settings.check()?;
+        match self.settings.strategy {
+            Strategy::Velocity => self.step_velocity(),
+            Strategy::Substep(options) => self.step_substep(&options),
+        }
+    }
+
+    fn step_substep(&mut self, options: &Substep) -> Result<StepReport, StepError> {
+        let dt = self.settings.dt;
+        let good = self.bodies.state();
+        integrate::steer(&mut self.bodies, self.time, dt);
+        let around = Circumstances {
+            materials: &self.materials,
+            rules: self.settings.contact,
+            gravity: self.settings.gravity,
+            dt,
+            margin: self.settings.margin,
+            time: self.time,
+            threads: self.settings.threads as usize,
+        };
+        let is_stale = std::mem::take(&mut self.stale);
+        self.real_time
+            .step(&mut self.bodies, options, &around, is_stale);
+        self.accept(good)?;
+        let evidence = self.is_sampled().then(|| {
+            self.real_time
+                .evidence(&self.bodies, &self.settings, options)
+        });
+        let certificate = evidence.as_ref().map(|evidence| Certificate {
+            step: self.step,
+            ..evidence.certify(&self.bodies)
+        });
+        self.last = evidence.map(|evidence| evidence.into_answered());
+        Ok(StepReport {
+            step: self.step,
+            contacts: self.real_time.contact_count(),
+            certificate,
+            ..StepReport::default()
+        })
+    }
+
+    fn step_velocity(&mut self) -> Result<StepReport, StepError> {
         let dt = self.settings.dt;
         integrate::steer(&mut self.bodies, self.time, dt);
         self.refresh_contacts();
@@ -261,12 +324,17 @@ impl<S: Space> World<S> {
                     assembled: &assembled,
                     impulses: &impulses,
                     nudges: nudges.as_deref(),
+                    reached: None,
                 },
                 &ledger,
             )
         });
         let contacts = impulses.local.len();
-        self.last = Some((assembled, impulses));
+        self.last = Some(Answered {
+            assembled,
+            impulses,
+            reached: None,
+        });
         Ok(StepReport {
             step: self.step,
             contacts,
@@ -281,30 +349,28 @@ impl<S: Space> World<S> {
         velocities: &[Motion<S>],
         nudges: Option<&[Motion<S>]>,
     ) -> Result<(), StepError> {
-        let good = (
-            self.bodies.position.clone(),
-            self.bodies.rotation.clone(),
-            self.bodies.motion.clone(),
-        );
+        let good = self.bodies.state();
         let end = self.end_of_step();
         integrate::advance(&mut self.bodies, velocities, end, self.settings.dt);
         if let Some(nudges) = nudges {
             integrate::displace(&mut self.bodies, nudges, self.settings.dt);
         }
+        self.accept(good)
+    }
+
+    /// Moves the clock, or takes everything back if a body's state is no number.
+    fn accept(&mut self, good: BodyState<S>) -> Result<(), StepError> {
         if let Some(k) = integrate::first_not_finite(&self.bodies) {
-            (
-                self.bodies.position,
-                self.bodies.rotation,
-                self.bodies.motion,
-            ) = good;
+            self.bodies.restore(good);
+            self.stale = true;
             return Err(StepError::NotFinite {
                 body: self.bodies.name(k).to_owned(),
                 step: self.step + 1,
                 time: self.time,
             });
         }
+        self.time = self.end_of_step();
         self.step += 1;
-        self.time = end;
         self.bodies.load.fill(Default::default());
         Ok(())
     }
@@ -516,15 +582,21 @@ impl<S: Space> World<S> {
 
     /// Contacts that the last step solved, with their impulses.
     #[must_use]
-    pub fn solved_contacts(&self) -> &[Contact<S>] {
-        &self.solved
+    pub fn solved_contacts(&self) -> Cow<'_, [Contact<S>]> {
+        match &self.settings.strategy {
+            Strategy::Velocity => Cow::Borrowed(&self.solved),
+            Strategy::Substep(_) => {
+                Cow::Owned(self.real_time.contacts(&self.bodies, self.settings.dt))
+            }
+        }
     }
 
-    /// The problem that the last step made of its contacts, and its answer.
+    /// The problem that the last step made of its contacts, and its answer; a row's contact is
+    /// that of [`World::solved_contacts`]. `None` before the first step, and with the strategy
+    /// `substep` after steps that are not sampled.
     #[must_use]
-    pub fn last_problem(&self) -> Option<(&Assembled<S>, &Impulses<S>)> {
-        let (assembled, impulses) = self.last.as_ref()?;
-        Some((assembled, impulses))
+    pub fn last_problem(&self) -> Option<&Answered<S>> {
+        self.last.as_ref()
     }
 
     /// Energy of all bodies that move.
@@ -611,7 +683,7 @@ impl<S: Space> World<S> {
             rotations: all.map(|k| S::quaternion(bodies.rotation[k])).collect(),
             velocities: bodies.motion.iter().map(|m| m.linear.to_array3()).collect(),
             spins: bodies.motion.iter().map(|m| m.spin.to_array3()).collect(),
-            contacts: self.solved.iter().map(contact).collect(),
+            contacts: self.solved_contacts().iter().map(contact).collect(),
         }
     }
 }

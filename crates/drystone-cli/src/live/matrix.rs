@@ -15,10 +15,10 @@ const MOST_ITERATIONS: u32 = 200;
 
 /// The matrix of the last step, and how the world's solver comes near its answer from nothing.
 pub(super) fn of<S: Space>(world: &World<S>) -> Matrix {
-    let Some((assembled, _)) = world.last_problem() else {
+    let Some(last) = world.last_problem() else {
         return Matrix::default();
     };
-    let problem = &assembled.problem;
+    let problem = &last.assembled.problem;
     let reduced = problem.reduced();
     let mut blocks = Vec::new();
     let mut left_out = 0;
@@ -48,7 +48,7 @@ pub(super) fn of<S: Space>(world: &World<S>) -> Matrix {
     let report = kind.limited(limits).solve(problem, &mut impulses);
     let point = |p: &drystone::solve::TracePoint| (p.iteration, p.residual);
     Matrix {
-        contacts: assembled.contact_of_row.clone(),
+        contacts: last.assembled.contact_of_row.clone(),
         blocks,
         left_out,
         solver: kind.name().to_owned(),

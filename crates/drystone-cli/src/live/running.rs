@@ -1,5 +1,7 @@
 //! A world that runs in the viewer.
 
+use drystone::substep::Substep;
+use drystone::world::Strategy;
 use drystone::{
     Body, Components, D2, D3, Linear, Shape2, Shape3, ShapeError, SolverKind, Space, StepReport,
     World,
@@ -12,7 +14,7 @@ use drystone_view::live::{
 
 use super::lessons::Measure;
 use super::matrix;
-use super::verdict::{self, Verdict};
+use super::verdict::{self, SUBSTEP, Verdict};
 use crate::simulate::STRATEGY;
 
 /// A hand pulls like a critically damped spring of this angular frequency, rad/s, on the whole
@@ -81,8 +83,19 @@ impl<S: Space> Running<S> {
         if let Some(tolerance) = change.tolerance {
             settings.solver.set_tolerance(tolerance);
         }
-        if let Some(strategy) = change.strategy.as_ref().filter(|name| *name != STRATEGY) {
-            return Err(format!("there is no strategy `{strategy}`"));
+        match change.strategy.as_deref() {
+            None => {}
+            Some(STRATEGY) => settings.strategy = Strategy::Velocity,
+            Some(SUBSTEP) if settings.strategy == Strategy::Velocity => {
+                settings.strategy = Strategy::Substep(Substep::default());
+            }
+            Some(SUBSTEP) => {}
+            Some(name) => return Err(format!("there is no strategy `{name}`")),
+        }
+        if let (Strategy::Substep(options), Some(substeps)) =
+            (&mut settings.strategy, change.substeps)
+        {
+            options.substeps = substeps;
         }
         settings.check().map_err(|error| error.to_string())?;
         Ok(settings)

@@ -1,12 +1,16 @@
 //! What the judge says of a step, in the words of the viewer.
 
-use drystone::certify::law::{Judgement, Law, judge_each};
+use drystone::certify::law::{Judgement, Law};
+use drystone::world::Strategy;
 use drystone::{Components, Space, StepReport, World};
 use drystone_scene::Scene;
 use drystone_view::live::{About, ContactDetail, Numbers, Settings};
 
 use super::camera;
 use crate::simulate::STRATEGY;
+
+/// The strategy of small steps in real time.
+pub(crate) const SUBSTEP: &str = "substep";
 
 /// What the judge says of the contacts of the last step.
 #[derive(Debug, Default)]
@@ -23,14 +27,14 @@ impl Verdict {
             friction: contact.surface.friction,
             residual_m_s: 0.0,
         };
-        let contacts = world.solved_contacts().iter();
+        let contacts = world.solved_contacts();
         let mut verdict = Self {
-            details: contacts.map(detail).collect(),
+            details: contacts.iter().map(detail).collect(),
             worst: None,
         };
-        if let Some((assembled, impulses)) = world.last_problem() {
-            let judged = judge_each(&assembled.problem, impulses);
-            for (judgement, &contact) in judged.iter().zip(&assembled.contact_of_row) {
+        if let Some(last) = world.last_problem() {
+            let judged = last.judgements();
+            for (judgement, &contact) in judged.iter().zip(&last.assembled.contact_of_row) {
                 if let Some(judgement) = judgement {
                     verdict.note(contact, *judgement);
                 }
@@ -100,16 +104,20 @@ pub(crate) fn about<S: Space>(scene: &Scene, world: &World<S>) -> About {
 pub(crate) fn settings<S: Space>(world: &World<S>) -> Settings {
     let settings = world.settings();
     let (iterations, tolerance) = settings.solver.iterations_and_tolerance();
+    let (name, substeps) = match settings.strategy {
+        Strategy::Velocity => (STRATEGY, None),
+        Strategy::Substep(options) => (SUBSTEP, Some(options.substeps)),
+    };
     let surface = world.materials.get(drystone::MaterialId::default());
     Settings {
         gravity: settings.gravity.to_array3(),
         friction: surface.friction,
         restitution: surface.restitution,
         dt: settings.dt,
-        substeps: 1,
+        substeps: substeps.unwrap_or(1),
         solver: settings.solver.name().to_owned(),
         iterations,
         tolerance,
-        strategy: STRATEGY.to_owned(),
+        strategy: name.to_owned(),
     }
 }

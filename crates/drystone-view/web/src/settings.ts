@@ -46,8 +46,10 @@ export class SettingsPanel {
             (strategy) => this.set({ strategy }),
           )
         : null,
-      hello.strategies.length > 1 ? this.number('substeps', 'Substeps', settings.substeps, 1, (substeps) => this.set({ substeps })) : null,
-      racing
+      settings.strategy === 'substep' ? this.number('substeps', 'Substeps', settings.substeps, 1, (substeps) => this.set({ substeps })) : null,
+      settings.strategy === 'substep'
+        ? el('p', { class: 'hint' }, 'The strategy substep has a solver of its own.')
+        : racing
         ? el('p', { class: 'hint' }, 'Solvers are those of the race.')
         : this.choice(
             'solver',

@@ -146,6 +146,21 @@ const checks = [
     },
   ],
   [
+    'the strategy changes while it runs, and time goes on',
+    async () => {
+      const before = await probe('time');
+      await page.selectOption('#set-strategy', 'substep');
+      await until(() => drystone.settings().strategy === 'substep');
+      await page.fill('#set-substeps', '2');
+      await page.keyboard.press('Enter');
+      await until(() => drystone.settings().substeps === 2);
+      await until(([time]) => drystone.time() > time + 0.1, before);
+      // The arch still stands: its highest stone is where it was.
+      const [, y] = await probe('position', 4);
+      assert.ok(y > 0.8, `the keystone is at ${y}`);
+    },
+  ],
+  [
     'a stone that is dragged follows the mouse',
     async () => {
       await open('sliding-cube', 0.3);

@@ -10,13 +10,15 @@
 //!   and inelastic impact take some. Overlap repair that lifts bodies makes energy, and it shows
 //!   here: the work that forces did over the repair's displacements is taken off W.
 //! * **momentum**, N·s: how far the change of total momentum is from the impulses from outside
-//!   (forces, fixed and scripted bodies): round-off, or something is wrong.
+//!   (forces, fixed and scripted bodies): round-off, or something is wrong. Where a strategy gives
+//!   bodies velocities of its own, it is the largest error of a single body: by how much its
+//!   momentum is not what the impulses on it lead to.
 
-use super::residual::{Residual, judge};
+use super::residual::{Residual, judge, judge_motion};
 use crate::body::{Bodies, Motion};
 use crate::detect::Contact;
 use crate::problem::assemble::Assembled;
-use crate::problem::{Impulses, Side};
+use crate::problem::{Impulses, Side, Velocities};
 use crate::space::{Linear, Space};
 use serde::{Deserialize, Serialize};
 
@@ -82,6 +84,8 @@ pub struct Solved<'a, S: Space> {
     pub impulses: &'a Impulses<S>,
     /// Repair speeds, where overlaps were repaired.
     pub nudges: Option<&'a [Motion<S>]>,
+    /// Velocities after the step, where they are not simply those that the impulses lead to.
+    pub reached: Option<&'a Velocities<S>>,
 }
 
 /// Judges a step. `bodies` and `contacts` are those after it.
@@ -101,7 +105,10 @@ pub fn certify<S: Space>(
         largest,
         relative,
         worst_row,
-    } = judge(&assembled.problem, impulses);
+    } = match solved.reached {
+        Some(velocities) => judge_motion(&assembled.problem, impulses, velocities),
+        None => judge(&assembled.problem, impulses),
+    };
     let worst = worst_row.map(|row| {
         let contact = &solved.contacts[assembled.contact_of_row[row] as usize];
         WorstContact {
@@ -121,7 +128,10 @@ pub fn certify<S: Space>(
         friction_direction_j: largest.friction_direction,
         penetration_m: penetration(contacts),
         energy_made_j: energy_made(bodies, solved, ledger).max(0.0),
-        momentum_n_s: momentum_error(bodies, assembled, impulses, ledger),
+        momentum_n_s: match solved.reached {
+            Some(velocities) => largest_momentum_error(bodies, assembled, impulses, velocities),
+            None => momentum_error(bodies, assembled, impulses, ledger),
+        },
         worst,
     }
 }
@@ -210,4 +220,18 @@ fn momentum_error<S: Space>(
         }
     }
     balance.length()
+}
+
+/// The largest difference, N·s, between a body's momentum and what the impulses lead to.
+fn largest_momentum_error<S: Space>(
+    bodies: &Bodies<S>,
+    assembled: &Assembled<S>,
+    impulses: &Impulses<S>,
+    reached: &Velocities<S>,
+) -> f64 {
+    let due = assembled.problem.velocities(impulses).motion;
+    (0..bodies.len())
+        .filter(|&k| bodies.is_dynamic(k))
+        .map(|k| (reached.motion[k].linear - due[k].linear).length() * bodies.mass(k))
+        .fold(0.0, f64::max)
 }

@@ -13,7 +13,8 @@
 //! | friction opposes slip with full strength | μ r_N‖u_T‖ + r_T·u_T | over μ r_N |
 
 use super::residual::{ContactError, contact_error};
-use crate::problem::{ContactProblem, Impulses};
+use crate::problem::assemble::Assembled;
+use crate::problem::{Impulses, Velocities};
 use crate::space::{Components, Space};
 
 /// A law of contact.
@@ -65,21 +66,39 @@ pub struct Judgement {
     pub law_error: f64,
 }
 
-/// The error of every row of a problem; `None` where nothing can move.
-#[must_use]
-pub fn judge_each<S: Space>(
-    problem: &ContactProblem<S>,
-    impulses: &Impulses<S>,
-) -> Vec<Option<Judgement>> {
-    let velocities = problem.velocities(impulses);
-    let judged = impulses.local.iter().enumerate().map(|(row, &r)| {
-        let largest_eigenvalue = S::largest_eigenvalue(&problem.diagonal(row));
-        (largest_eigenvalue > 0.0).then(|| {
-            let u = problem.offset_velocity(row, &velocities);
-            judgement(r, u, problem.rows[row].mu, 1.0 / largest_eigenvalue)
-        })
-    });
-    judged.collect()
+/// A problem and its answer, as a step left them.
+#[derive(Clone, Debug)]
+pub struct Answered<S: Space> {
+    /// The problem.
+    pub assembled: Assembled<S>,
+    /// Its answer.
+    pub impulses: Impulses<S>,
+    /// Velocities after the step, where they are not simply those that the impulses lead to.
+    pub reached: Option<Velocities<S>>,
+}
+
+impl<S: Space> Answered<S> {
+    /// The error of every row; `None` where nothing can move.
+    #[must_use]
+    pub fn judgements(&self) -> Vec<Option<Judgement>> {
+        let problem = &self.assembled.problem;
+        let own;
+        let velocities = match &self.reached {
+            Some(velocities) => velocities,
+            None => {
+                own = problem.velocities(&self.impulses);
+                &own
+            }
+        };
+        let judged = self.impulses.local.iter().enumerate().map(|(row, &r)| {
+            let largest_eigenvalue = S::largest_eigenvalue(&problem.diagonal(row));
+            (largest_eigenvalue > 0.0).then(|| {
+                let u = problem.offset_velocity(row, velocities);
+                judgement(r, u, problem.rows[row].mu, 1.0 / largest_eigenvalue)
+            })
+        });
+        judged.collect()
+    }
 }
 
 /// The error of one contact with impulse `r` and offset velocity `u` (both local).

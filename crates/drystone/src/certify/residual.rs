@@ -15,7 +15,7 @@
 //! The size of a solver's last change is no substitute: a solver that stalls at a wrong answer
 //! changes by 1e-17.
 
-use crate::problem::{ContactProblem, Impulses, tangential};
+use crate::problem::{ContactProblem, Impulses, Velocities, tangential};
 use crate::space::{Components, Space};
 
 /// The named parts of one contact's error.
@@ -104,7 +104,17 @@ pub fn contact_error<V: Components>(r: V, u: V, mu: f64, rho: f64) -> ContactErr
 /// Judges impulses: recomputes velocities from the problem and looks at every contact.
 #[must_use]
 pub fn judge<S: Space>(problem: &ContactProblem<S>, impulses: &Impulses<S>) -> Residual {
-    let velocities = problem.velocities(impulses);
+    judge_motion(problem, impulses, &problem.velocities(impulses))
+}
+
+/// Judges impulses together with the velocities that bodies actually have, which need not be those
+/// that the impulses lead to.
+#[must_use]
+pub fn judge_motion<S: Space>(
+    problem: &ContactProblem<S>,
+    impulses: &Impulses<S>,
+    velocities: &Velocities<S>,
+) -> Residual {
     let mut total = Residual::default();
     let mut error_sum = 0.0;
     let mut normal_sum = 0.0;
@@ -114,7 +124,7 @@ pub fn judge<S: Space>(problem: &ContactProblem<S>, impulses: &Impulses<S>) -> R
         if largest_eigenvalue <= 0.0 {
             continue;
         }
-        let u = problem.offset_velocity(row, &velocities);
+        let u = problem.offset_velocity(row, velocities);
         let error = contact_error(r, u, problem.rows[row].mu, 1.0 / largest_eigenvalue);
         error_sum += error.impulse_error;
         normal_sum += r.component(0).max(0.0);

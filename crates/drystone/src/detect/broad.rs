@@ -10,6 +10,7 @@ use crate::space::{Components, Space};
 /// Boxes in a leaf at most: few enough to test one by one, enough to keep the tree small.
 const LEAF: usize = 4;
 
+#[derive(Clone, Debug)]
 struct Node<S: Space> {
     bounds: Bounds<S>,
     /// First item and number of items below this node.
@@ -20,6 +21,7 @@ struct Node<S: Space> {
 }
 
 /// A tree over boxes.
+#[derive(Clone, Debug)]
 pub struct Tree<S: Space> {
     /// Depth first: a node's subtree follows it.
     nodes: Vec<Node<S>>,
@@ -72,6 +74,27 @@ impl<S: Space> Tree<S> {
             self.build(boxes, high, start + middle);
         }
         self.nodes[node].skip = self.nodes.len() as u32;
+    }
+
+    /// Takes over changed boxes of the same items, keeping the tree's shape.
+    pub fn refit(&mut self, boxes: &[Bounds<S>]) {
+        for at in (0..self.nodes.len()).rev() {
+            let node = &self.nodes[at];
+            let (start, count) = (node.start as usize, node.count as usize);
+            let bounds = if count <= LEAF {
+                self.items[start..start + count]
+                    .iter()
+                    .map(|&k| boxes[k as usize])
+                    .reduce(Bounds::union)
+            } else {
+                // Children follow their parent: the left one at once, the right one after it.
+                let right = self.nodes[at + 1].skip as usize;
+                Some(self.nodes[at + 1].bounds.union(self.nodes[right].bounds))
+            };
+            if let Some(bounds) = bounds {
+                self.nodes[at].bounds = bounds;
+            }
+        }
     }
 
     /// Calls `found` with the index of every box that overlaps `query`.

@@ -29,7 +29,7 @@ pub struct Contact<S: Space> {
     /// Impulse on B in the last step in N·s, world axes; zero for a new contact.
     pub impulse: S::Vector,
     /// The point in A's axes, by which a contact whose features changed is recognised.
-    anchor: S::Vector,
+    pub(crate) anchor: S::Vector,
 }
 
 /// How detection looks ahead.
@@ -79,7 +79,7 @@ pub fn detect<S: Space>(
 }
 
 /// How far a point of the body can move in the coming step, m.
-fn reach<S: Space>(bodies: &Bodies<S>, k: usize, ahead: &Lookahead) -> f64 {
+pub(crate) fn reach<S: Space>(bodies: &Bodies<S>, k: usize, ahead: &Lookahead) -> f64 {
     let motion = &bodies.motion[k];
     let fall = if bodies.is_dynamic(k) {
         ahead.acceleration * ahead.dt
@@ -136,7 +136,7 @@ fn candidate_pairs<S: Space>(
 }
 
 /// The contact points of one pair.
-fn touch<S: Space>(
+pub(crate) fn touch<S: Space>(
     bodies: &Bodies<S>,
     (a, b): (usize, usize),
     margin: f64,

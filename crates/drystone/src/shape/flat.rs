@@ -257,18 +257,19 @@ impl Convex {
 
     /// Contact of two polygons, `b` at `between` in `a`'s axes.
     pub(super) fn polytope_contacts(
-        a: &Self,
-        b: &Self,
+        [a, b]: [&Self; 2],
         between: &DPose2,
         margin: f64,
-    ) -> Option<(DVec2, Vec<LocalContact>)> {
+        emit: &mut dyn FnMut(LocalContact),
+    ) -> Option<DVec2> {
         let (ConvexForm::Polygon(p, _), ConvexForm::Polygon(q, _)) = (&a.form, &b.form) else {
             return None;
         };
         let q: Vec<DVec2> = q.iter().map(|&c| between.transform_point(c)).collect();
         let mut points = Vec::new();
-        let normal = polygon::contacts(p, &q, margin, &mut points)?;
-        Some((normal, points))
+        let normal = polygon::contacts(p, &q, margin, &mut points);
+        points.into_iter().for_each(emit);
+        normal
     }
 
     pub(super) fn form(&self) -> Form {

@@ -14,6 +14,7 @@
 //! on a half-space, ball on ball) are our own: they keep every corner of exactly aligned faces
 //! and give contacts identifiers that last.
 
+mod box_box;
 mod error;
 mod flat;
 mod half_space;

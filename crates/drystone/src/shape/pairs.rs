@@ -335,13 +335,11 @@ macro_rules! pair_queries {
                 }
                 (ConvexKind::Polytope, ConvexKind::Polytope) => {
                     let between = a.1.inverse() * *b.1;
-                    if let Some((normal, points)) =
-                        Convex::polytope_contacts(a.0, b.0, &between, margin)
-                    {
-                        let normal = a.1.rotation * normal;
-                        out.extend(points.iter().map(|p| ContactPoint {
+                    let start = out.len();
+                    let mut emit = |p: LocalContact| {
+                        out.push(ContactPoint {
                             position: a.1.transform_point(p.position),
-                            normal,
+                            normal: <$Vector>::ZERO,
                             separation: p.separation,
                             feature: FeatureId {
                                 part_a: 0,
@@ -349,7 +347,12 @@ macro_rules! pair_queries {
                                 feature_a: p.feature_a,
                                 feature_b: p.feature_b,
                             },
-                        }));
+                        });
+                    };
+                    let normal = Convex::polytope_contacts([a.0, b.0], &between, margin, &mut emit);
+                    let normal = a.1.rotation * normal.unwrap_or_default();
+                    for point in &mut out[start..] {
+                        point.normal = normal;
                     }
                 }
                 _ => parry_contacts(a, b, margin, out),

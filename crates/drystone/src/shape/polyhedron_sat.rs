@@ -16,7 +16,7 @@ use super::polyhedron::Polyhedron;
 
 /// An edge contact must separate more than this part of the margin-scale length better than a
 /// face contact to be chosen; a thousandth of the bodies' size.
-const FACE_PREFERENCE: f64 = 1e-3;
+pub(crate) const FACE_PREFERENCE: f64 = 1e-3;
 
 /// A contact point in A's axes.
 #[derive(Clone, Copy, Debug)]
@@ -251,9 +251,9 @@ fn closest_on_lines(one: &Line, other: &Line) -> (f64, f64) {
 }
 
 /// Kinds of features, in the top bits of a feature number.
-const EDGE: u32 = 1 << 30;
-const CORNER: u32 = 2 << 30;
-const CUT: u32 = 3 << 30;
+pub(crate) const EDGE: u32 = 1 << 30;
+pub(crate) const CORNER: u32 = 2 << 30;
+pub(crate) const CUT: u32 = 3 << 30;
 
 /// A corner of the polygon that is being clipped.
 #[derive(Clone, Copy)]

@@ -7,6 +7,7 @@ use glamx::{DPose3, DVec3};
 use parry::shape::{Cone, Cylinder, SharedShape, TriMesh};
 use parry3d_f64 as parry;
 
+use super::box_box;
 use super::error::{ShapeError, size};
 use super::half_space;
 use super::pairs::{ConvexKind, pair_queries};
@@ -327,17 +328,23 @@ impl Convex {
 
     /// Contact of two polytopes, `b` at `between` in `a`'s axes.
     pub(super) fn polytope_contacts(
-        a: &Self,
-        b: &Self,
+        [a, b]: [&Self; 2],
         between: &DPose3,
         margin: f64,
-    ) -> Option<(DVec3, Vec<LocalContact>)> {
-        let (ConvexForm::Polytope(p, _), ConvexForm::Polytope(q, _)) = (&a.form, &b.form) else {
+        emit: &mut dyn FnMut(LocalContact),
+    ) -> Option<DVec3> {
+        let (ConvexForm::Polytope(p, of_a), ConvexForm::Polytope(q, of_b)) = (&a.form, &b.form)
+        else {
             return None;
         };
+        if let (Form::Box { half: ha }, Form::Box { half: hb }) = (of_a, of_b) {
+            let half = [DVec3::from_array(*ha), DVec3::from_array(*hb)];
+            return box_box::contacts(half, between, margin, emit);
+        }
         let mut points = Vec::new();
-        let normal = polyhedron_sat::contacts(p, &q.transformed(between), margin, &mut points)?;
-        Some((normal, points))
+        let normal = polyhedron_sat::contacts(p, &q.transformed(between), margin, &mut points);
+        points.into_iter().for_each(emit);
+        normal
     }
 
     pub(super) fn form(&self) -> Form {

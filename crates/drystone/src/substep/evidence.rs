@@ -1,0 +1,207 @@
+//! What a step of the real-time strategy hands to the judge.
+//!
+//! The judge ([`crate::certify`]) looks at the **last substep**: the contact problem it had, in
+//! double precision, the impulses λh it ended with and the velocities the bodies ended with. The
+//! solver gives every contact a gap, so the target of a contact is −gap/h. Nothing that the solver
+//! thinks of its own error is used.
+
+use super::touching::vector;
+use super::{RealTime, Substep, lookahead_of};
+use crate::body::{Bodies, Kind, Motion};
+use crate::certify::law::Answered;
+use crate::certify::{Certificate, Ledger, Solved, certify};
+use crate::detect::Contact;
+use crate::material::Surface;
+use crate::problem::assemble::Assembled;
+use crate::problem::{ContactProblem, Impulses, Island, Response, Row, Side, Velocities};
+use crate::shape::ContactPoint;
+use crate::space::{Linear, Space};
+use crate::world::Settings;
+
+/// The last substep of a step, as a contact problem with its answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Evidence<S: Space> {
+    assembled: Assembled<S>,
+    impulses: Impulses<S>,
+    reached: Velocities<S>,
+    ledger: Ledger<S>,
+    /// Contacts as they were solved, and as they are at the new poses.
+    solved: Vec<Contact<S>>,
+    fresh: Vec<Contact<S>>,
+}
+
+impl<S: Space> Evidence<S> {
+    /// Lets the judge look at it. `bodies` are those after the step.
+    pub(crate) fn certify(&self, bodies: &Bodies<S>) -> Certificate {
+        certify(
+            bodies,
+            &self.fresh,
+            &Solved {
+                contacts: &self.solved,
+                assembled: &self.assembled,
+                impulses: &self.impulses,
+                nudges: None,
+                reached: Some(&self.reached),
+            },
+            &self.ledger,
+        )
+    }
+}
+
+impl<S: Space> Evidence<S> {
+    /// The problem and its answer alone, for whoever wants to look closer.
+    pub(crate) fn into_answered(self) -> Answered<S> {
+        Answered {
+            assembled: self.assembled,
+            impulses: self.impulses,
+            reached: Some(self.reached),
+        }
+    }
+}
+
+impl<S: Space> RealTime<S> {
+    /// Contact points that the last step had.
+    pub(crate) fn contact_count(&self) -> usize {
+        self.patches.iter().map(|(_, patch)| patch.count).sum()
+    }
+
+    /// The evidence of the step that has just been made.
+    pub(crate) fn evidence(
+        &self,
+        bodies: &Bodies<S>,
+        settings: &Settings<S>,
+        options: &Substep,
+    ) -> Evidence<S> {
+        let h = settings.dt / f64::from(options.substeps);
+        let mut problem = ContactProblem {
+            dt: h,
+            responses: responses(bodies),
+            ..ContactProblem::default()
+        };
+        let mut ledger = Ledger::default();
+        for k in 0..bodies.len() {
+            // What touches nothing was moved apart: it neither loses nor gains here.
+            let (before, free) = if self.graph.is_held(k) {
+                self.columns.last_substep(k, h)
+            } else {
+                (bodies.motion[k], bodies.motion[k])
+            };
+            ledger
+                .forces
+                .push(momentum_change(bodies, k, &before, &free));
+            ledger.kinetic_energy += kinetic_energy(bodies, k, &before);
+            ledger.before.push(before);
+            problem.free.push(free);
+        }
+        let mut impulses = Impulses::default();
+        for (at, patch) in self.patches.iter() {
+            for (k, point) in patch.points[..patch.count].iter().enumerate() {
+                problem.rows.push(Row {
+                    a: self.side(bodies, patch.a, point),
+                    b: self.side(bodies, patch.b, point),
+                    basis: patch.basis,
+                    mu: patch.surface.friction,
+                    target: -self.patches.records.gap::<S>(at, k) / h,
+                });
+                let force = vector::<S>(self.patches.records.force::<S>(at, k));
+                impulses.local.push(force * h);
+            }
+        }
+        let count = problem.rows.len() as u32;
+        problem.islands = vec![Island {
+            start: 0,
+            end: count,
+        }];
+        Evidence {
+            assembled: Assembled {
+                problem,
+                contact_of_row: (0..count).collect(),
+                bounces: Vec::new(),
+            },
+            impulses,
+            reached: Velocities {
+                motion: bodies.motion.clone(),
+                local: Vec::new(),
+            },
+            ledger,
+            solved: self.contacts(bodies, settings.dt),
+            fresh: self.fresh_contacts(bodies, settings),
+        }
+    }
+
+    fn side(&self, bodies: &Bodies<S>, body: u32, point: &ContactPoint<S>) -> Side<S> {
+        let k = body as usize;
+        match bodies.kind[k] {
+            Kind::Fixed => Side::Fixed,
+            Kind::Particle => Side::Particle { body },
+            Kind::Rigid | Kind::Kinematic(_) => Side::Rigid {
+                body,
+                arm: point.position - self.columns.base[k].position,
+            },
+        }
+    }
+
+    /// Contacts of all pairs, detected afresh at the present poses.
+    fn fresh_contacts(&self, bodies: &Bodies<S>, settings: &Settings<S>) -> Vec<Contact<S>> {
+        let ahead = lookahead_of(settings);
+        let mut contacts = Vec::new();
+        let mut points = Vec::new();
+        for index in 0..self.patches.pair_count() {
+            let pair = self.patches.pair(index);
+            let (a, b) = (pair.a as usize, pair.b as usize);
+            let between = bodies.position[b] - bodies.position[a];
+            if between.length() > bodies.radius[a] + bodies.radius[b] {
+                continue;
+            }
+            points.clear();
+            crate::detect::touch(bodies, (a, b), 0.0, &ahead, &mut points);
+            contacts.extend(points.iter().map(|&point| Contact {
+                a: pair.a,
+                b: pair.b,
+                point,
+                surface: Surface {
+                    friction: 0.0,
+                    restitution: 0.0,
+                },
+                impulse: S::Vector::default(),
+                anchor: S::Vector::default(),
+            }));
+        }
+        contacts
+    }
+}
+
+fn responses<S: Space>(bodies: &Bodies<S>) -> Vec<Response<S>> {
+    (0..bodies.len())
+        .map(|k| Response {
+            inv_mass: bodies.inertial[k].inv_mass,
+            inv_inertia: bodies.world_inv_inertia(k),
+        })
+        .collect()
+}
+
+/// Impulse of forces on a body that changes its motion from one to the other.
+fn momentum_change<S: Space>(
+    bodies: &Bodies<S>,
+    k: usize,
+    before: &Motion<S>,
+    free: &Motion<S>,
+) -> (S::Vector, S::Spin) {
+    if !bodies.is_dynamic(k) {
+        return Default::default();
+    }
+    let inertia = S::world_inertia(bodies.rotation[k], &bodies.inertial[k].inertia);
+    (
+        (free.linear - before.linear) * bodies.mass(k),
+        S::apply_inertia(&inertia, free.spin - before.spin),
+    )
+}
+
+fn kinetic_energy<S: Space>(bodies: &Bodies<S>, k: usize, motion: &Motion<S>) -> f64 {
+    if !bodies.is_dynamic(k) {
+        return 0.0;
+    }
+    let inertia = S::world_inertia(bodies.rotation[k], &bodies.inertial[k].inertia);
+    let angular = S::apply_inertia(&inertia, motion.spin);
+    0.5 * (bodies.mass(k) * motion.linear.dot(motion.linear) + angular.dot(motion.spin))
+}

@@ -1,0 +1,151 @@
+//! Pairs of bodies that may touch, kept from step to step.
+//!
+//! Every bounded body has a **loose box**, larger than it needs. As long as the body, grown by
+//! what it can reach in a step, stays inside, nothing here has to be done for it: a settled scene
+//! costs nothing. Bodies that leave their box get a new one and are looked up in a tree of boxes,
+//! which is refitted and now and then rebuilt. Which pairs exist depends on the loose boxes alone,
+//! not on the tree.
+//!
+//! Unbounded bodies (half-spaces) are paired with everything that moves.
+
+use crate::body::Bodies;
+use crate::detect::broad::Tree;
+use crate::shape::{Bounds, Geometry};
+use crate::space::{Components, Space};
+
+/// Refits before the tree is built anew: a refitted tree keeps its shape while its boxes grow.
+const REFITS: u32 = 60;
+
+/// A pair of bodies whose loose boxes overlap, a < b.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Pair {
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+}
+
+/// The pairs, and the boxes they come from.
+#[derive(Clone, Debug)]
+pub(crate) struct Pairs<S: Space> {
+    /// Loose boxes; `None` for unbounded bodies.
+    boxes: Vec<Option<Bounds<S>>>,
+    /// Bounded bodies and their boxes as the tree sees them.
+    tree: Tree<S>,
+    members: Vec<u32>,
+    unbounded: Vec<u32>,
+    member_boxes: Vec<Bounds<S>>,
+    refits: u32,
+}
+
+impl<S: Space> Default for Pairs<S> {
+    fn default() -> Self {
+        Self {
+            boxes: Vec::new(),
+            tree: Tree::new(&[]),
+            members: Vec::new(),
+            unbounded: Vec::new(),
+            member_boxes: Vec::new(),
+            refits: 0,
+        }
+    }
+}
+
+/// What changed in the list of pairs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PairChanges {
+    /// Bodies with new boxes, ascending.
+    pub(crate) moved: Vec<u32>,
+    /// Pairs of which one body has a new box, ascending. Older pairs of these bodies that are not
+    /// here have come apart.
+    pub(crate) pairs: Vec<Pair>,
+}
+
+impl<S: Space> Pairs<S> {
+    /// Gives new boxes to the bodies among `candidates` that have left theirs, and finds their
+    /// pairs. `reach` is how far each body can move in the coming step, contact margin included.
+    pub(crate) fn update(
+        &mut self,
+        bodies: &Bodies<S>,
+        candidates: &[u32],
+        reach: &[f64],
+    ) -> PairChanges {
+        let known = self.boxes.len();
+        self.boxes.resize(bodies.len(), None);
+        let mut moved: Vec<u32> = Vec::new();
+        for &k in candidates {
+            let body = k as usize;
+            let Some(tight) = bodies.shape[body].bounds(&bodies.origin(body)) else {
+                if body >= known {
+                    moved.push(k);
+                }
+                continue;
+            };
+            let needed = tight.grown(reach[body]);
+            if self.boxes[body].is_some_and(|loose| contains(&loose, &needed)) {
+                continue;
+            }
+            // Room for a tenth of its size and a few more steps like this one.
+            let size = 0.1 * bodies.radius[body].min(1.0);
+            self.boxes[body] = Some(needed.grown(size + 2.0 * reach[body]));
+            moved.push(k);
+        }
+        if moved.is_empty() {
+            return PairChanges::default();
+        }
+        self.refresh_tree(bodies.len() != known);
+        let pairs = self.pairs_of(bodies, &moved);
+        PairChanges { moved, pairs }
+    }
+
+    fn refresh_tree(&mut self, is_new: bool) {
+        if is_new || self.refits >= REFITS {
+            let is_bounded = |k: &u32| self.boxes[*k as usize].is_some();
+            (self.members, self.unbounded) = (0..self.boxes.len() as u32).partition(is_bounded);
+            self.refits = 0;
+        }
+        let boxes = &self.boxes;
+        let rebuild = self.member_boxes.len() != self.members.len() || self.refits == 0;
+        self.member_boxes.clear();
+        self.member_boxes
+            .extend(self.members.iter().filter_map(|&k| boxes[k as usize]));
+        if rebuild {
+            self.tree = Tree::new(&self.member_boxes);
+        } else {
+            self.tree.refit(&self.member_boxes);
+        }
+        self.refits += 1;
+    }
+
+    fn pairs_of(&self, bodies: &Bodies<S>, moved: &[u32]) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        let mut add = |k: u32, other: u32| {
+            let moves = bodies.is_dynamic(k as usize) || bodies.is_dynamic(other as usize);
+            if k != other && moves {
+                pairs.push(Pair {
+                    a: k.min(other),
+                    b: k.max(other),
+                });
+            }
+        };
+        for &k in moved {
+            match &self.boxes[k as usize] {
+                Some(query) => {
+                    self.tree.overlapping(&self.member_boxes, query, |item| {
+                        add(k, self.members[item]);
+                    });
+                    self.unbounded.iter().for_each(|&other| add(k, other));
+                }
+                None => self.members.iter().for_each(|&other| add(k, other)),
+            }
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+}
+
+fn contains<S: Space>(outer: &Bounds<S>, inner: &Bounds<S>) -> bool {
+    (0..S::DIM).all(|axis| {
+        outer.lower.component(axis) <= inner.lower.component(axis)
+            && inner.upper.component(axis) <= outer.upper.component(axis)
+    })
+}

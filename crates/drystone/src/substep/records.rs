@@ -1,0 +1,125 @@
+//! Records of patches: see [`super::patch`] for what is in them.
+
+use super::patch::{Layout, NO_POINT};
+use super::simd::{Column, LANES};
+use crate::space::{Components, Space};
+
+/// One point of a patch, to be written into a record.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PointNumbers {
+    pub(crate) place: [f64; 2],
+    pub(crate) separation: f64,
+    /// Along the normal, then the tangents, N.
+    pub(crate) force: [f64; 3],
+}
+
+/// A patch, to be written into a record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PatchNumbers<S: Space> {
+    pub(crate) basis: S::Matrix,
+    pub(crate) arm_a: S::Vector,
+    pub(crate) arm_b: S::Vector,
+    pub(crate) friction: f64,
+    pub(crate) restitution: f64,
+    /// Mass that one point moves, kg.
+    pub(crate) mass: f64,
+    pub(crate) points: [PointNumbers; 4],
+    pub(crate) count: usize,
+}
+
+/// All records. The first belongs to no patch; patch k has record k + 1.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Records {
+    pub(crate) columns: Vec<Column>,
+    /// Bodies A and B of each record, as places in the body columns.
+    pub(crate) ends: Vec<[u32; 2]>,
+}
+
+impl Records {
+    /// Makes room for the record of a patch.
+    pub(crate) fn reserve<S: Space>(&mut self, patch: u32) {
+        let needed = (patch as usize + 2).next_multiple_of(LANES);
+        if self.ends.len() < needed {
+            // Twice as many, so that room is seldom made.
+            let room = needed.max(2 * self.ends.len());
+            self.ends.resize(room, [0; 2]);
+            self.columns.resize(room * S::RECORD, Column::default());
+        }
+    }
+
+    /// Empties the record of a patch.
+    pub(crate) fn clear<S: Space>(&mut self, patch: u32) {
+        let record = patch as usize + 1;
+        self.ends[record] = [0; 2];
+        self.columns[record * S::RECORD..(record + 1) * S::RECORD].fill(Column::default());
+    }
+
+    /// Writes a patch between two bodies.
+    pub(crate) fn write<S: Space>(
+        &mut self,
+        patch: u32,
+        bodies: [u32; 2],
+        numbers: &PatchNumbers<S>,
+    ) {
+        let record = patch as usize + 1;
+        self.ends[record] = bodies.map(|k| k + 1);
+        let columns = &mut self.columns[record * S::RECORD..(record + 1) * S::RECORD];
+        let mut put = |at: usize, value: f64| columns[at / LANES].0[at % LANES] = value as f32;
+        let basis = &numbers.basis;
+        let (normal, tangent) = (S::column(basis, 0), S::column(basis, 1));
+        for axis in 0..S::DIM {
+            put(Layout::<S>::NORMAL + axis, normal.component(axis));
+            put(Layout::<S>::ARM_A + axis, numbers.arm_a.component(axis));
+            put(Layout::<S>::ARM_B + axis, numbers.arm_b.component(axis));
+        }
+        for axis in 0..S::TANGENT {
+            put(Layout::<S>::TANGENT + axis, tangent.component(axis));
+        }
+        put(Layout::<S>::MU, numbers.friction);
+        put(Layout::<S>::MASS, numbers.mass);
+        put(Layout::<S>::RESTITUTION, numbers.restitution);
+        for p in 0..S::POINTS {
+            let at = Layout::<S>::point(p);
+            let point = numbers.points[p];
+            let is_there = p < numbers.count;
+            let separation = if is_there {
+                point.separation
+            } else {
+                f64::from(NO_POINT)
+            };
+            put(at + Layout::<S>::SEPARATION, separation);
+            for k in 0..Layout::<S>::TANGENTS {
+                put(at + Layout::<S>::PLACE + k, point.place[k]);
+            }
+            for k in 0..S::DIM {
+                put(at + Layout::<S>::FORCE + k, point.force[k]);
+            }
+        }
+    }
+
+    /// Sets the normal force at a patch's point, N.
+    pub(crate) fn set_normal_force<S: Space>(&mut self, patch: u32, point: usize, force: f64) {
+        let at = Layout::<S>::point(point) + Layout::<S>::FORCE;
+        let column = (patch as usize + 1) * S::RECORD + at / LANES;
+        self.columns[column].0[at % LANES] = force as f32;
+    }
+
+    /// The gap of a patch's point in the last substep, m.
+    pub(crate) fn gap<S: Space>(&self, patch: u32, point: usize) -> f64 {
+        let at = Layout::<S>::point(point) + Layout::<S>::GAP;
+        let column = (patch as usize + 1) * S::RECORD + at / LANES;
+        f64::from(self.columns[column].0[at % LANES])
+    }
+
+    /// The force at a patch's point in the patch's axes, N.
+    pub(crate) fn force<S: Space>(&self, patch: u32, point: usize) -> [f64; 3] {
+        let record = patch as usize + 1;
+        let columns = &self.columns[record * S::RECORD..(record + 1) * S::RECORD];
+        let at = Layout::<S>::point(point) + Layout::<S>::FORCE;
+        let mut force = [0.0; 3];
+        for (k, part) in force.iter_mut().enumerate().take(S::DIM) {
+            *part = f64::from(columns[(at + k) / LANES].0[(at + k) % LANES]);
+        }
+        force
+    }
+}

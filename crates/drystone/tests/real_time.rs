@@ -1,0 +1,437 @@
+//! The real-time strategy against closed forms, statics and itself.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
+use drystone::glam::{DQuat, DRot2, DVec2, DVec3};
+use drystone::substep::simd::Instructions;
+use drystone::{
+    Body, BodyId, Material, Settings, Shape2, Shape3, Space, Strategy, Substep, World, World2,
+    World3,
+};
+
+const G: f64 = 9.81;
+
+fn settings<S: Space>() -> Settings<S> {
+    Settings {
+        dt: 1.0 / 60.0,
+        strategy: Strategy::Substep(Substep::default()),
+        ..Settings::default()
+    }
+}
+
+fn floor3() -> World3 {
+    let mut world = World3::new(settings()).unwrap();
+    world
+        .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()).named("floor"))
+        .unwrap();
+    world
+}
+
+fn run<S: Space>(world: &mut World<S>, steps: u32) {
+    for _ in 0..steps {
+        world.step().unwrap();
+    }
+}
+
+fn stack(world: &mut World3, masses: &[f64]) -> Vec<BodyId> {
+    let stone = Shape3::cuboid(DVec3::splat(0.5)).unwrap();
+    masses
+        .iter()
+        .enumerate()
+        .map(|(k, &mass)| {
+            let at = DVec3::new(0.0, 0.5 + k as f64, 0.0);
+            world
+                .add(Body::rigid(stone.clone()).at(at).with_mass(mass))
+                .unwrap()
+        })
+        .collect()
+}
+
+fn wall(world: &mut World3, rows: u32) -> BodyId {
+    let stone = Shape3::cuboid(DVec3::splat(0.5)).unwrap();
+    let mut top = None;
+    for row in 0..rows {
+        for k in 0..rows - row {
+            let x = f64::from(k) + 0.5 * f64::from(row);
+            let at = DVec3::new(x, 0.5 + f64::from(row), 0.0);
+            top = Some(world.add(Body::rigid(stone.clone()).at(at)).unwrap());
+        }
+    }
+    top.unwrap()
+}
+
+/// How far a body has moved while the world ran, m.
+fn moved(world: &mut World3, body: BodyId, steps: u32) -> DVec3 {
+    let start = world.pose(body).unwrap().position;
+    run(world, steps);
+    world.pose(body).unwrap().position - start
+}
+
+#[test]
+fn a_tower_of_forty_stands_for_twenty_seconds() {
+    let mut world = floor3();
+    let top = *stack(&mut world, &[1.0; 40]).last().unwrap();
+    let moved = moved(&mut world, top, 1200);
+    assert!(moved.length() < 1e-3, "{moved}");
+}
+
+#[test]
+fn heavy_on_light_stands_up_to_a_million_to_one() {
+    for k in 0..=6 {
+        let mut world = floor3();
+        let bodies = stack(&mut world, &[1.0, 10_f64.powi(k)]);
+        let moved = moved(&mut world, bodies[1], 1200);
+        assert!(moved.length() < 1e-3, "10^{k}: {moved}");
+    }
+}
+
+#[test]
+fn ten_boxes_carry_a_thousand_times_their_mass() {
+    let mut world = floor3();
+    let mut masses = [1.0; 11];
+    masses[10] = 1000.0;
+    let top = *stack(&mut world, &masses).last().unwrap();
+    let moved = moved(&mut world, top, 600);
+    assert!(moved.length() < 2e-3, "{moved}");
+}
+
+#[test]
+fn a_heavy_stone_dropped_on_light_ones_comes_to_rest_on_them() {
+    let mut world = floor3();
+    stack(&mut world, &[1.0; 4]);
+    let stone = Shape3::cuboid(DVec3::splat(0.5)).unwrap();
+    let at = DVec3::new(0.0, 4.8, 0.0);
+    let heavy = world
+        .add(Body::rigid(stone).at(at).with_mass(100.0))
+        .unwrap();
+    run(&mut world, 900);
+    let end = world.pose(heavy).unwrap().position;
+    assert!(
+        (end.y - 4.5).abs() < 0.02 && end.x.hypot(end.z) < 0.02,
+        "{end}"
+    );
+}
+
+#[test]
+fn a_wall_of_thirty_rows_stands_and_its_certificate_says_so() {
+    let mut world = floor3();
+    world.settings_mut().certify_every = 60;
+    let top = wall(&mut world, 30);
+    let start = world.pose(top).unwrap().position;
+    let mut last = None;
+    for _ in 0..600 {
+        last = world.step().unwrap().certificate.or(last);
+    }
+    let moved = world.pose(top).unwrap().position - start;
+    assert!(moved.length() < 0.02, "{moved}");
+    let certificate = last.unwrap();
+    assert!(certificate.contacts > 5_000);
+    assert!(certificate.penetration_m < 2e-3, "{certificate:?}");
+    assert!(certificate.residual_m_s < 0.05, "{certificate:?}");
+}
+
+/// A block on a slope of `degrees`: gravity is tilted instead of the floor.
+fn slope(degrees: f64, friction: f64, shape: Shape3, height: f64) -> (World3, BodyId) {
+    let mut world = floor3();
+    let angle = degrees.to_radians();
+    world.settings_mut().gravity = DVec3::new(angle.sin(), -angle.cos(), 0.0) * G;
+    let material = world
+        .materials
+        .add(Material {
+            friction,
+            ..Material::default()
+        })
+        .unwrap();
+    let floor = Body::fixed(Shape3::half_space(DVec3::Y).unwrap()).of(material);
+    let mut sloped = World3::new(*world.settings()).unwrap();
+    sloped.materials = world.materials.clone();
+    sloped.add(floor).unwrap();
+    let body = sloped
+        .add(
+            Body::rigid(shape)
+                .at(DVec3::new(0.0, height, 0.0))
+                .of(material),
+        )
+        .unwrap();
+    (sloped, body)
+}
+
+#[test]
+fn a_block_on_a_slope_holds_or_slides_as_coulomb_says() {
+    let stone = || Shape3::cuboid(DVec3::splat(0.5)).unwrap();
+    let (mut world, block) = slope(30.0, 0.6, stone(), 0.5);
+    let held = moved(&mut world, block, 540);
+    assert!(held.length() < 5e-3, "{held}");
+    let (mut world, block) = slope(30.0, 0.5, stone(), 0.5);
+    let slid = moved(&mut world, block, 120);
+    let angle = 30_f64.to_radians();
+    let expected = 0.5 * G * (angle.sin() - 0.5 * angle.cos()) * 4.0;
+    assert!(
+        (slid.x / expected - 1.0).abs() < 0.03,
+        "{slid} for {expected}"
+    );
+}
+
+#[test]
+fn a_ball_rolls_down_a_slope_at_five_sevenths() {
+    let (mut world, ball) = slope(20.0, 0.8, Shape3::ball(0.5).unwrap(), 0.5);
+    let rolled = moved(&mut world, ball, 120);
+    let expected = 0.5 * (5.0 / 7.0) * G * 20_f64.to_radians().sin() * 4.0;
+    assert!(
+        (rolled.x / expected - 1.0).abs() < 0.03,
+        "{rolled} for {expected}"
+    );
+}
+
+#[test]
+fn a_sliding_cube_stops_where_friction_says() {
+    let (mut world, cube) = slope(0.0, 0.4, Shape3::cuboid(DVec3::splat(0.1)).unwrap(), 0.1);
+    let motion = drystone::Motion {
+        linear: DVec3::new(1.0, 0.0, 0.0),
+        spin: DVec3::ZERO,
+    };
+    world.set_motion(cube, motion).unwrap();
+    let slid = moved(&mut world, cube, 60);
+    let expected = 1.0 / (2.0 * 0.4 * G);
+    assert!((slid.x - expected).abs() < 0.01, "{slid} for {expected}");
+    assert!(slid.z.abs() < 1e-4, "drifts sideways: {slid}");
+}
+
+/// Highest point of a ball with restitution `e`, dropped from 2 m, in the last of `seconds`.
+fn bounce(e: f64, seconds: [f64; 2]) -> f64 {
+    let mut world = World3::new(settings()).unwrap();
+    let rubber = world
+        .materials
+        .add(Material {
+            restitution: e,
+            ..Material::default()
+        })
+        .unwrap();
+    world
+        .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()).of(rubber))
+        .unwrap();
+    let at = DVec3::new(0.0, 2.5, 0.0);
+    let ball = world
+        .add(Body::rigid(Shape3::ball(0.5).unwrap()).at(at).of(rubber))
+        .unwrap();
+    let mut highest = 0.0_f64;
+    while world.time() < seconds[1] {
+        world.step().unwrap();
+        if world.time() > seconds[0] {
+            highest = highest.max(world.pose(ball).unwrap().position.y - 0.5);
+        }
+    }
+    highest
+}
+
+#[test]
+fn an_elastic_ball_returns_to_its_height_for_half_a_minute() {
+    let height = bounce(1.0, [27.0, 30.0]);
+    assert!((height - 2.0).abs() < 0.08, "{height}");
+}
+
+#[test]
+fn a_ball_that_keeps_half_its_speed_keeps_a_quarter_of_its_height() {
+    // The first bounce is at 0.64 s, the second 0.64 s later.
+    let height = bounce(0.5, [0.66, 1.2]);
+    assert!((height - 0.5).abs() < 0.06, "{height}");
+}
+
+#[test]
+fn a_fast_box_stops_at_the_floor() {
+    let mut world = floor3();
+    let stone = Shape3::cuboid(DVec3::splat(0.5)).unwrap();
+    let body = world
+        .add(
+            Body::rigid(stone)
+                .at(DVec3::new(0.0, 5.0, 0.0))
+                .moving(DVec3::new(0.0, -50.0, 0.0)),
+        )
+        .unwrap();
+    for _ in 0..60 {
+        world.step().unwrap();
+        assert!(world.pose(body).unwrap().position.y > 0.4);
+    }
+    let end = world.pose(body).unwrap().position;
+    assert!((end.y - 0.5).abs() < 0.01, "{end}");
+}
+
+/// Boxes, balls and capsules that fall on each other.
+fn rubble(settings: Settings<drystone::D3>) -> World3 {
+    let mut world = World3::new(settings).unwrap();
+    world
+        .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()).named("floor"))
+        .unwrap();
+    let shapes = [
+        Shape3::cuboid(DVec3::new(0.3, 0.2, 0.25)).unwrap(),
+        Shape3::ball(0.25).unwrap(),
+        Shape3::capsule(0.2, 0.15).unwrap(),
+    ];
+    for k in 0..60_u32 {
+        let (i, j, l) = (k % 3, k / 3 % 3, k / 9);
+        let at = DVec3::new(
+            0.55 * f64::from(i) + 0.03 * f64::from(l),
+            0.5 + 0.6 * f64::from(l),
+            0.55 * f64::from(j) - 0.02 * f64::from(k % 5),
+        );
+        let turn = DQuat::from_rotation_z(0.3 * f64::from(k % 7));
+        world
+            .add(
+                Body::rigid(shapes[(k % 3) as usize].clone())
+                    .at(at)
+                    .turned(turn),
+            )
+            .unwrap();
+    }
+    world
+}
+
+#[test]
+fn every_number_of_threads_and_every_instruction_set_give_the_same_bits() {
+    let hash = |threads: u32, instructions: Instructions| {
+        let mut settings = settings();
+        settings.threads = threads;
+        settings.certify_every = 0;
+        settings.strategy = Strategy::Substep(Substep {
+            instructions,
+            ..Substep::default()
+        });
+        let mut world = rubble(settings);
+        wall(&mut world, 12);
+        run(&mut world, 90);
+        world.state_hash()
+    };
+    let expected = hash(1, Instructions::Portable);
+    for &instructions in Instructions::every() {
+        for threads in [1, 2, 3, 4, 8] {
+            assert_eq!(
+                hash(threads, instructions),
+                expected,
+                "{instructions:?} on {threads}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_far_away_body_changes_not_a_bit() {
+    let positions = |with: bool| {
+        let mut world = rubble(settings());
+        if with {
+            let ball = Shape3::ball(0.5).unwrap();
+            for k in 0..3 {
+                let at = DVec3::new(500.0, 0.4 + f64::from(k), 0.0);
+                world.add(Body::rigid(ball.clone()).at(at)).unwrap();
+            }
+        }
+        run(&mut world, 120);
+        let bodies = world.bodies();
+        (
+            bodies.position[..61].to_vec(),
+            bodies.rotation[..61].to_vec(),
+        )
+    };
+    assert_eq!(positions(false), positions(true));
+}
+
+#[test]
+fn ten_thousand_kilometres_away_all_is_as_at_home() {
+    let end = |home: DVec3| {
+        let mut world = World3::new(settings()).unwrap();
+        let ground = Shape3::cuboid(DVec3::new(5.0, 0.5, 5.0)).unwrap();
+        world
+            .add(Body::fixed(ground).at(home - DVec3::Y * 0.5))
+            .unwrap();
+        let stone = Shape3::cuboid(DVec3::splat(0.5)).unwrap();
+        let bodies: Vec<BodyId> = (0..5)
+            .map(|k| {
+                let at = home + DVec3::new(0.1 * f64::from(k), 0.52 + 1.02 * f64::from(k), 0.0);
+                world.add(Body::rigid(stone.clone()).at(at)).unwrap()
+            })
+            .collect();
+        run(&mut world, 300);
+        bodies
+            .iter()
+            .map(|&b| world.pose(b).unwrap().position - home)
+            .collect::<Vec<_>>()
+    };
+    let (here, there) = (end(DVec3::ZERO), end(DVec3::new(1e7, 0.0, -1e7)));
+    for (p, q) in here.iter().zip(&there) {
+        assert!(p.distance(*q) < 1e-4, "{p} here, {q} there");
+    }
+}
+
+#[test]
+fn a_body_that_touches_nothing_flies_as_newton_says() {
+    let mut world = floor3();
+    let start = DVec3::new(0.0, 100.0, 0.0);
+    let ball = world
+        .add(
+            Body::rigid(Shape3::ball(0.5).unwrap())
+                .at(start)
+                .moving(DVec3::new(3.0, 4.0, 0.0)),
+        )
+        .unwrap();
+    run(&mut world, 60);
+    let h = world.settings().dt;
+    // Symplectic Euler in closed form.
+    let expected = start + DVec3::new(3.0, 4.0 - 0.5 * G * (1.0 + h), 0.0);
+    assert!(world.pose(ball).unwrap().position.distance(expected) < 1e-9);
+}
+
+#[test]
+fn in_the_plane_towers_stand_and_blocks_slide() {
+    let mut world = World2::new(settings()).unwrap();
+    world
+        .add(Body::fixed(Shape2::half_space(DVec2::Y).unwrap()).named("floor"))
+        .unwrap();
+    let stone = Shape2::cuboid(DVec2::splat(0.5)).unwrap();
+    let mut top = None;
+    for k in 0..30 {
+        let at = DVec2::new(0.0, 0.5 + f64::from(k));
+        top = Some(world.add(Body::rigid(stone.clone()).at(at)).unwrap());
+    }
+    let slider = world
+        .add(
+            Body::rigid(stone)
+                .at(DVec2::new(5.0, 0.5))
+                .moving(DVec2::new(3.0, 0.0)),
+        )
+        .unwrap();
+    let start = world.pose(top.unwrap()).unwrap().position;
+    run(&mut world, 600);
+    let moved = world.pose(top.unwrap()).unwrap().position - start;
+    assert!(moved.length() < 1e-3, "{moved}");
+    let slid = world.pose(slider).unwrap().position.x - 5.0;
+    let expected = 9.0 / (2.0 * 0.6 * G);
+    assert!(
+        (slid / expected - 1.0).abs() < 0.03,
+        "{slid} for {expected}"
+    );
+    let upright = world.pose(slider).unwrap().rotation;
+    assert!((upright.im - DRot2::IDENTITY.im).abs() < 1e-3);
+}
+
+#[test]
+fn a_platform_carries_what_stands_on_it() {
+    let mut world = World3::new(settings()).unwrap();
+    let slab = Shape3::cuboid(DVec3::new(2.0, 0.25, 2.0)).unwrap();
+    let script = drystone::Script::Steady {
+        velocity: DVec3::new(0.5, 0.2, 0.0),
+        spin: DVec3::ZERO,
+    };
+    world
+        .add(Body::kinematic(slab, script).at(DVec3::new(0.0, -0.25, 0.0)))
+        .unwrap();
+    let stone = Shape3::cuboid(DVec3::splat(0.5)).unwrap();
+    let body = world
+        .add(
+            Body::rigid(stone)
+                .at(DVec3::new(0.0, 0.5, 0.0))
+                .moving(DVec3::new(0.5, 0.2, 0.0)),
+        )
+        .unwrap();
+    run(&mut world, 120);
+    let end = world.pose(body).unwrap().position;
+    assert!(end.distance(DVec3::new(1.0, 0.9, 0.0)) < 5e-3, "{end}");
+}
