@@ -19,6 +19,8 @@ export class Inspector {
   private readonly canvas = el('canvas', { class: 'history' });
   /** Speed and load of every object, frame by frame. */
   private moments: { time: number; speed: Float32Array; load: Float32Array }[] = [];
+  /** Forces between the two objects of the contact that is chosen, since it was. */
+  private touch: { pair: string; moments: { time: number; values: [number, number] }[] } = { pair: '', moments: [] };
 
   constructor(private readonly model: Model) {
     this.element.append(el('header', {}, this.name, this.close), this.facts, this.canvas);
@@ -56,9 +58,43 @@ export class Inspector {
     const [title, facts] = selection.kind === 'object' ? this.object(selection, frame) : this.contact(selection, frame);
     this.name.textContent = title;
     this.close.hidden = !this.model.chosen;
-    this.canvas.hidden = selection.kind !== 'object';
     fill(this.facts, ...facts.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
-    if (selection.kind === 'object') this.drawHistory(selection.index, frame.time);
+    if (selection.kind === 'object') {
+      const of = (name: 'speed' | 'load') => this.moments.map((moment) => ({ time: moment.time, value: moment[name][selection.index] ?? 0 }));
+      this.drawHistory(frame.time, [
+        { name: 'load', unit: 'N', colour: '--blue', points: of('load') },
+        { name: 'speed', unit: 'm/s', colour: '--orange', points: of('speed') },
+      ]);
+    } else {
+      this.rememberTouch(selection, frame);
+      const of = (k: 0 | 1) => this.touch.moments.map(({ time, values }) => ({ time, value: values[k] }));
+      this.drawHistory(frame.time, [
+        { name: 'normal force of the pair', unit: 'N', colour: '--teal', points: of(0) },
+        { name: 'friction', unit: 'N', colour: '--orange', points: of(1) },
+      ]);
+    }
+  }
+
+  /** Adds up the forces of all contacts between the two objects of a contact. */
+  private rememberTouch({ index, lane }: Selection, frame: Frame): void {
+    if (index >= frame.contacts) return;
+    const [a, b] = [frame.pairs[2 * index], frame.pairs[2 * index + 1]];
+    const pair = `${lane} ${a} ${b}`;
+    if (this.touch.pair !== pair) this.touch = { pair, moments: [] };
+    if ((this.touch.moments.at(-1)?.time ?? -1) >= frame.time) return;
+    const dt = this.model.settings[lane]?.dt ?? 1 / 240;
+    const values: [number, number] = [0, 0];
+    for (let k = 0; k < frame.contacts; k += 1) {
+      if (frame.pairs[2 * k] !== a || frame.pairs[2 * k + 1] !== b) continue;
+      const data = frame.contactData.subarray(CONTACT_SIZE * k, CONTACT_SIZE * (k + 1));
+      const normal = new Vector3().fromArray(data, CONTACT.normal);
+      const impulse = new Vector3().fromArray(data, CONTACT.impulse);
+      const pressing = impulse.dot(normal);
+      values[0] += pressing / dt;
+      values[1] += impulse.addScaledVector(normal, -pressing).length() / dt;
+    }
+    this.touch.moments.push({ time: frame.time, values });
+    if (this.touch.moments.length > MOST_MOMENTS) this.touch.moments = this.touch.moments.filter((_, k) => k % 2 === 0);
   }
 
   private object({ index, lane }: Selection, frame: Frame): [string, [string, string][]] {
@@ -110,32 +146,30 @@ export class Inspector {
     ];
   }
 
-  /** Speed and load of an object over time. */
-  private drawHistory(object: number, now: number): void {
+  /** Two lines over time, each scaled to its own largest value. */
+  private drawHistory(now: number, lines: { name: string; unit: string; colour: string; points: { time: number; value: number }[] }[]): void {
     const [width, height] = [this.canvas.clientWidth || 220, 64];
     const ratio = Math.min(devicePixelRatio, 2);
     [this.canvas.width, this.canvas.height] = [width * ratio, height * ratio];
     const context = this.canvas.getContext('2d');
-    if (!context || this.moments.length < 2) return;
+    const times = lines[0].points.map(({ time }) => time);
+    if (!context || times.length < 2) return;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const style = getComputedStyle(this.element);
-    const from = this.moments[0].time;
-    const span = (this.moments.at(-1)?.time ?? 1) - from || 1;
-    const line = (name: 'speed' | 'load', colour: string, unit: string, row: number) => {
-      const values = this.moments.map((moment) => moment[name][object] ?? 0);
-      const most = Math.max(...values, 1e-9);
+    const span = times[times.length - 1] - times[0] || 1;
+    const x = (time: number) => ((time - times[0]) / span) * width;
+    context.font = '10px system-ui, sans-serif';
+    context.lineWidth = 1.4;
+    lines.forEach(({ name, unit, colour, points }, row) => {
+      const most = Math.max(...points.map(({ value }) => value), 1e-9);
       context.strokeStyle = style.getPropertyValue(colour);
-      context.lineWidth = 1.4;
-      context.beginPath();
-      values.forEach((value, k) => context.lineTo(((this.moments[k].time - from) / span) * width, height - 2 - (value / most) * (height - 26)));
-      context.stroke();
       context.fillStyle = style.getPropertyValue(colour);
-      context.font = '10px system-ui, sans-serif';
+      context.beginPath();
+      for (const { time, value } of points) context.lineTo(x(time), height - 2 - (value / most) * (height - 26));
+      context.stroke();
       context.fillText(`${name}, up to ${quantity(most, unit)}`, 2, 9 + 11 * row);
-    };
-    line('load', '--blue', 'N', 0);
-    line('speed', '--orange', 'm/s', 1);
+    });
     context.fillStyle = style.getPropertyValue('--ink-soft');
-    context.fillRect(((now - from) / span) * width, 0, 1, height);
+    context.fillRect(x(now), 0, 1, height);
   }
 }
