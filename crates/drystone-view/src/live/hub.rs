@@ -51,6 +51,11 @@ impl Mailbox {
         slots.frames[lane] = Some(frame);
     }
 
+    /// Takes back frames that wait: they are of a stage that is gone.
+    fn forget_frames(&self) {
+        lock(&self.0).frames.clear();
+    }
+
     /// Takes everything, letters first.
     pub(super) fn take(&self) -> Vec<Message> {
         let mut slots = lock(&self.0);
@@ -91,6 +96,11 @@ impl Hub {
         self.for_each(|mailbox| mailbox.show(lane, frame.clone()));
     }
 
+    /// Takes back frames that wait, before a new stage is told: letters overtake them.
+    pub(super) fn forget_frames(&self) {
+        self.for_each(Mailbox::forget_frames);
+    }
+
     /// How many pages there are.
     pub(super) fn count(&self) -> usize {
         let mut pages = lock(&self.0);
@@ -122,6 +132,20 @@ mod tests {
         assert_eq!(messages.len(), 101);
         assert_eq!(messages.last(), Some(&Message::Binary(vec![99].into())));
         assert!(mailbox.take().is_empty());
+    }
+
+    #[test]
+    fn no_frame_of_an_old_stage_follows_a_new_stage() {
+        let hub = Hub::default();
+        let mailbox = Mailbox::default();
+        hub.join(mailbox.clone());
+        hub.show(0, &Bytes::from(vec![1]));
+        hub.forget_frames();
+        hub.post(&Message::text("a new stage"));
+        hub.show(0, &Bytes::from(vec![2]));
+        let told = mailbox.take();
+        assert_eq!(told.len(), 2);
+        assert_eq!(told[1], Message::Binary(vec![2].into()));
     }
 
     #[test]

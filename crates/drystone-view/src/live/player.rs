@@ -357,6 +357,7 @@ impl Player {
         self.grip = None;
         self.owed = 0.0;
         self.remember();
+        self.hub.forget_frames();
         self.hub.post(&self.stage_message());
         self.hub.post(&self.settings_message());
         self.changed = true;
