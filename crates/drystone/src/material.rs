@@ -225,6 +225,27 @@ mod tests {
     }
 
     #[test]
+    fn all_surfaces_and_pairs_can_be_given_one_friction() {
+        let mut materials = Materials::default();
+        let ice = materials.add(with_friction(0.1, Combine::Average)).unwrap();
+        let other = MaterialId::default();
+        let measured = Surface {
+            friction: 0.9,
+            restitution: 0.3,
+        };
+        materials.set_pair(ice, other, measured).unwrap();
+        materials.set_all_friction(0.4).unwrap();
+        for (a, b) in [(ice, ice), (ice, other), (other, other)] {
+            assert_eq!(materials.between(a, b).friction, 0.4);
+        }
+        materials.set_all_restitution(0.5).unwrap();
+        assert_eq!(materials.between(ice, other).restitution, 0.5);
+        assert!(materials.set_all_friction(-1.0).is_err());
+        assert!(materials.set_all_restitution(1.5).is_err());
+        assert_eq!(materials.between(ice, ice).friction, 0.4);
+    }
+
+    #[test]
     fn combination_does_not_depend_on_the_order_of_the_bodies() {
         let mut materials = Materials::default();
         let ice = materials.add(with_friction(0.1, Combine::Average)).unwrap();

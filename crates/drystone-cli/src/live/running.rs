@@ -209,3 +209,112 @@ fn vector<S: Space>(values: [f64; 3]) -> S::Vector {
         v.with_component(axis, x)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drystone::World3;
+    use drystone::glam::DVec3;
+
+    fn with_ball(gravity: f64) -> Running<D3> {
+        let mut world = World3::default();
+        world.settings_mut().gravity = DVec3::new(0.0, -gravity, 0.0);
+        let ball = Body::rigid(Shape3::ball(0.1).unwrap()).named("ball");
+        world.add(ball).unwrap();
+        Running::new(Scene::new("a ball", 3), world)
+    }
+
+    #[test]
+    fn a_hand_holds_a_body_like_a_spring() {
+        let mut running = with_ball(9.81);
+        let grip = Grip {
+            object: 0,
+            point: [0.0; 3],
+            target: [1.0, 2.0, 3.0],
+        };
+        for _ in 0..2400 {
+            running.pull(&grip);
+            running.step().unwrap();
+        }
+        // A spring of ω² per mass sags by g/ω² and pulls straight up at rest.
+        let sag = 9.81 / (HAND_RATE * HAND_RATE);
+        let [x, y, z] = running.frame().positions[0];
+        assert!((x - 1.0).abs() < 1e-6 && (z - 3.0).abs() < 1e-6, "{x} {z}");
+        assert!((y - (2.0 - sag)).abs() < 1e-6, "{y}");
+    }
+
+    #[test]
+    fn a_hand_at_nothing_does_nothing() {
+        let mut running = with_ball(0.0);
+        let grip = Grip {
+            object: 7,
+            point: [0.0; 3],
+            target: [1.0; 3],
+        };
+        running.pull(&grip);
+        running.step().unwrap();
+        assert_eq!(running.frame().positions[0], [0.0; 3]);
+    }
+
+    #[test]
+    fn a_thrown_ball_flies_as_it_was_thrown() {
+        let mut running = with_ball(0.0);
+        let throw = Throw {
+            position: [0.0, 5.0, 0.0],
+            velocity: [2.4, 0.0, 0.0],
+            radius: 0.2,
+        };
+        running.throw(&throw).unwrap();
+        running.throw(&throw).unwrap();
+        running.step().unwrap();
+        let stage = running.stage();
+        assert_eq!(stage.objects.len(), 3);
+        assert_ne!(stage.objects[1].name, stage.objects[2].name);
+        assert!((running.frame().velocities[1][0].abs() - 2.4).abs() < 1e-9);
+        let bad = Throw {
+            radius: -1.0,
+            ..throw
+        };
+        assert!(running.throw(&bad).is_err());
+    }
+
+    #[test]
+    fn a_change_that_can_not_be_used_changes_nothing() {
+        let mut running = with_ball(9.81);
+        let before = running.settings();
+        for bad in [
+            Change {
+                dt: Some(0.0),
+                ..Change::default()
+            },
+            Change {
+                solver: Some("magic".into()),
+                dt: Some(0.01),
+                ..Change::default()
+            },
+            Change {
+                strategy: Some("hope".into()),
+                ..Change::default()
+            },
+            Change {
+                restitution: Some(2.0),
+                gravity: Some([0.0; 3]),
+                ..Change::default()
+            },
+        ] {
+            assert!(running.change(&bad).is_err(), "{bad:?}");
+            assert_eq!(running.settings(), before, "{bad:?}");
+        }
+        let good = Change {
+            friction: Some(0.25),
+            solver: Some("newton".into()),
+            strategy: Some(SUBSTEP.into()),
+            substeps: Some(3),
+            ..Change::default()
+        };
+        running.change(&good).unwrap();
+        let after = running.settings();
+        assert_eq!((after.friction, after.solver.as_str()), (0.25, "newton"));
+        assert_eq!((after.strategy.as_str(), after.substeps), (SUBSTEP, 3));
+    }
+}
