@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use drystone::SolverKind;
+use drystone::{SolverKind, Strategy};
 use drystone_scene::gallery;
 
 use crate::case::ProblemFile;
@@ -203,6 +203,9 @@ pub(crate) struct SolveArgs {
     pub(crate) solver: String,
     #[command(flatten)]
     pub(crate) stop: StopArgs,
+    /// Go on until the FCLIB error is this small too, without unit
+    #[arg(long, value_name = "E", value_parser = positive, allow_hyphen_values = true)]
+    pub(crate) fclib: Option<f64>,
     /// Print a report for programs instead of the table: one object on standard output
     #[arg(long, value_name = "FORMAT")]
     pub(crate) report: Option<ReportFormat>,
@@ -251,6 +254,9 @@ pub(crate) struct SettingsArgs {
     /// Length of a step in seconds [default: the scene's]
     #[arg(long, value_name = "S", value_parser = positive, allow_hyphen_values = true)]
     pub(crate) dt: Option<f64>,
+    /// How a step is made [default: the scene's]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Strategy::NAMES))]
+    pub(crate) strategy: Option<String>,
     /// What solves the contacts [default: the scene's]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(SolverKind::NAMES))]
     pub(crate) solver: Option<String>,
@@ -260,7 +266,7 @@ pub(crate) struct SettingsArgs {
     /// Residual at which the solver stops, in m/s [default: the scene's]
     #[arg(long, value_name = "M_S", value_parser = not_negative, allow_hyphen_values = true)]
     pub(crate) tolerance: Option<f64>,
-    /// Threads that may be used; results never depend on it (today's engine uses one)
+    /// Threads that may be used; results never depend on it ("velocity" uses one)
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub(crate) threads: Option<NonZeroU32>,
 }

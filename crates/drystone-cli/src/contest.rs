@@ -6,7 +6,7 @@ use drystone::certify::fclib::fclib_error;
 use drystone::certify::residual::judge;
 use drystone::problem::local_form::AnyProblem;
 use drystone::problem::{ContactProblem, Impulses};
-use drystone::solve::TracePoint;
+use drystone::solve::{TracePoint, solve_to_fclib};
 use drystone::{Limits, SolverKind, Space};
 
 use crate::case::{Case, on_problem};
@@ -30,7 +30,7 @@ pub(crate) struct Entry {
     pub(crate) relative: f64,
     /// The error of the FCLIB literature, without unit.
     pub(crate) fclib: f64,
-    /// Whether the relative residual is as small as was asked for.
+    /// Whether the errors are as small as was asked for.
     pub(crate) reached: bool,
     /// Looks on the way, where asked for.
     pub(crate) history: Vec<TracePoint>,
@@ -47,20 +47,34 @@ pub(crate) fn limits(stop: &StopArgs, trace: bool) -> Limits {
     }
 }
 
-/// Solves a problem from nothing.
-pub(crate) fn solve(problem: &AnyProblem, solver: SolverKind, limits: Limits) -> Entry {
-    on_problem!(problem, problem => solve_in(problem, solver, limits))
+/// When a solver is done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Goal {
+    /// Relative residual, iterations and time.
+    pub(crate) limits: Limits,
+    /// FCLIB error that is small enough, where that counts too.
+    pub(crate) fclib: Option<f64>,
 }
 
-fn solve_in<S: Space>(problem: &ContactProblem<S>, solver: SolverKind, limits: Limits) -> Entry {
+/// Solves a problem from nothing.
+pub(crate) fn solve(problem: &AnyProblem, solver: SolverKind, goal: Goal) -> Entry {
+    on_problem!(problem, problem => solve_in(problem, solver, goal))
+}
+
+fn solve_in<S: Space>(problem: &ContactProblem<S>, solver: SolverKind, goal: Goal) -> Entry {
+    let limits = goal.limits;
     let mut impulses = Impulses::default();
     let start = Instant::now();
-    let report = solver.limited(limits).solve(problem, &mut impulses);
+    let report = match goal.fclib {
+        Some(error) => solve_to_fclib(solver, limits, error, problem, &mut impulses),
+        None => solver.limited(limits).solve(problem, &mut impulses),
+    };
     let seconds = start.elapsed().as_secs_f64();
     impulses
         .local
         .resize(problem.rows.len(), S::Vector::default());
     let residual = judge(problem, &impulses);
+    let fclib = finite(fclib_error(problem, &impulses));
     Entry {
         solver: solver.name(),
         method: report.method,
@@ -68,8 +82,8 @@ fn solve_in<S: Space>(problem: &ContactProblem<S>, solver: SolverKind, limits: L
         seconds,
         residual: finite(residual.largest.residual),
         relative: finite(residual.relative),
-        fclib: finite(fclib_error(problem, &impulses)),
-        reached: residual.relative <= limits.relative,
+        fclib,
+        reached: residual.relative <= limits.relative && goal.fclib.is_none_or(|e| fclib <= e),
         history: report.history,
     }
 }
@@ -80,15 +94,18 @@ fn finite(value: f64) -> f64 {
 }
 
 /// What stands above the table.
-pub(crate) fn heading(case: &Case, stop: &StopArgs) -> String {
+pub(crate) fn heading(case: &Case, goal: Goal) -> String {
     let time = case.time.map_or(String::new(), |t| format!(" at {t:.2} s"));
+    let fclib = goal
+        .fclib
+        .map_or(String::new(), |e| format!(" and an FCLIB error of {e:e}"));
     format!(
-        "{}{time}: {}, {}; to a relative residual of {:e} within {} s\n\n{}",
+        "{}{time}: {}, {}; to a relative residual of {:e}{fclib} within {} s\n\n{}",
         case.name,
         counted(case.contacts() as u64, "contact"),
         counted(case.unknowns() as u64, "unknown"),
-        stop.tolerance,
-        stop.budget,
+        goal.limits.relative,
+        goal.limits.budget.unwrap_or_default(),
         line([
             "solver",
             "iterations",

@@ -8,12 +8,11 @@ pub(crate) mod verdict;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use drystone::SolverKind;
+use drystone::{SolverKind, Strategy};
 use drystone_scene::{AnyWorld, Scene, gallery};
 use drystone_view::live::{Card, Gallery, Simulation};
 use drystone_view::still::{Camera, Still};
 
-use crate::simulate::STRATEGY;
 use running::Running;
 
 /// Width and height of pictures in the list of scenes, pixels.
@@ -71,7 +70,10 @@ impl Gallery for Scenes {
     }
 
     fn strategies(&self) -> Vec<String> {
-        vec![STRATEGY.to_owned(), verdict::SUBSTEP.to_owned()]
+        Strategy::NAMES
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect()
     }
 
     fn laws(&self) -> Vec<String> {

@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use drystone::{SolverKind, Space, World};
+use drystone::{SolverKind, Space, Strategy, World};
 use drystone_scene::{AnyWorld, Scene, Warning, gallery};
 
 use crate::cli::SettingsArgs;
@@ -38,8 +38,8 @@ impl Plan {
         let scene = find(scene)?;
         let (mut world, warnings) = scene.build_with_warnings().map_err(Fault::Scene)?;
         match &mut world {
-            AnyWorld::Flat(world) => overrule(world, settings)?,
-            AnyWorld::Solid(world) => overrule(world, settings)?,
+            AnyWorld::Flat(world) => overrule(world, settings, &scene)?,
+            AnyWorld::Solid(world) => overrule(world, settings, &scene)?,
         }
         Ok(Self {
             steps: steps(seconds.unwrap_or(scene.seconds), world.dt())?,
@@ -115,8 +115,21 @@ fn near(name: &str) -> Vec<String> {
 }
 
 /// Puts the settings of the command line in place of the scene's.
-fn overrule<S: Space>(world: &mut World<S>, args: &SettingsArgs) -> Result<(), Fault> {
+fn overrule<S: Space>(
+    world: &mut World<S>,
+    args: &SettingsArgs,
+    scene: &Scene,
+) -> Result<(), Fault> {
     let settings = world.settings_mut();
+    let asked = args.strategy.as_deref().and_then(Strategy::named);
+    // A strategy that the scene has already keeps the scene's options.
+    if let Some(strategy) = asked.filter(|asked| asked.name() != settings.strategy.name()) {
+        settings.strategy = strategy;
+        settings.dt = scene.dt.unwrap_or(strategy.usual_dt());
+    }
+    if let Some(threads) = args.threads {
+        settings.threads = threads.get();
+    }
     if let Some(dt) = args.dt {
         settings.dt = dt;
     }

@@ -2,11 +2,12 @@
 //!
 //! Its fields are a promise: `docs/report.md` explains each, and a test holds the set of keys.
 
+use drystone::Strategy;
 use drystone_frame::{Frame, Stage};
 use serde::Serialize;
 
 use crate::pose::angle;
-use crate::simulate::{Outcome, STRATEGY, THREADS};
+use crate::simulate::Outcome;
 use crate::tally::{CertificateTally, Extremes, StepTimes};
 
 /// The report of a run.
@@ -100,9 +101,12 @@ impl<'a> Report<'a> {
             seconds: outcome.seconds,
             dt: outcome.dt,
             wall_s: outcome.wall.as_secs_f64(),
-            threads: THREADS,
-            strategy: STRATEGY,
-            solver: outcome.solver.name(),
+            threads: outcome.threads,
+            strategy: outcome.strategy.name(),
+            solver: match outcome.strategy {
+                Strategy::Velocity => outcome.solver.name(),
+                Strategy::Substep(_) => "block-descent",
+            },
             state_hash: format!("{:#018x}", outcome.state_hash),
             contacts: MaxLast {
                 max: tally.contacts_max,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use drystone::{SolverKind, Space, World};
+use drystone::{SolverKind, Space, Strategy, World};
 use drystone_frame::{Frame, Stage};
 
 use crate::fault::Fault;
@@ -13,12 +13,6 @@ use crate::tally::Tally;
 /// The greatest number of steps of a run: weeks of computing.
 const MOST_STEPS: f64 = 1e9;
 
-/// Threads that a run uses: the engine's steps are made on one.
-pub(crate) const THREADS: u32 = 1;
-
-/// How a step uses detection and solver.
-pub(crate) const STRATEGY: &str = "velocity";
-
 /// Where a run ended, and how it came there.
 #[derive(Debug)]
 pub(crate) struct Outcome {
@@ -28,6 +22,10 @@ pub(crate) struct Outcome {
     pub(crate) dt: f64,
     /// What solved the contacts, with its options.
     pub(crate) solver: SolverKind,
+    /// How steps were made.
+    pub(crate) strategy: Strategy,
+    /// Threads that steps could use.
+    pub(crate) threads: u32,
     /// Time that the whole run took, outputs included.
     pub(crate) wall: Duration,
     /// The steps, summed up.
@@ -75,6 +73,11 @@ pub(crate) fn simulate<S: Space>(
         seconds: world.time(),
         dt: world.settings().dt,
         solver: world.settings().solver,
+        strategy: world.settings().strategy,
+        threads: match world.settings().strategy {
+            Strategy::Velocity => 1,
+            Strategy::Substep(_) => world.settings().threads,
+        },
         wall: start.elapsed(),
         tally,
         state_hash: world.state_hash(),

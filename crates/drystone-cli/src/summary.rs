@@ -1,5 +1,6 @@
 //! The summary of a run for people: what was run, how fast, and the certificate in plain words.
 
+use drystone::Strategy;
 use drystone_scene::Scene;
 
 use crate::output::OutFile;
@@ -82,6 +83,13 @@ fn contacts(outcome: &Outcome) -> String {
 }
 
 fn solver(outcome: &Outcome) -> String {
+    if let Strategy::Substep(options) = &outcome.strategy {
+        return format!(
+            "block descent, {} of {} a step",
+            counted(u64::from(options.substeps), "substep"),
+            counted(u64::from(options.rounds), "round"),
+        );
+    }
     let solver = outcome.solver;
     let (iterations, tolerance) = solver.iterations_and_tolerance();
     let (steps, missed) = (outcome.tally.steps, outcome.tally.unconverged);

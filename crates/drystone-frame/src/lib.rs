@@ -4,6 +4,8 @@
 //! time. Everything that draws, records or exports reads these two and nothing else, so a live
 //! simulation and a replay are the same thing to it. A 2D world lies in the plane z = 0.
 
+#![forbid(unsafe_code)]
+
 mod hash;
 
 pub use hash::StateHash;

@@ -10,6 +10,8 @@
 //!
 //! Pictures are deterministic: the same input gives the same bytes, whatever the number of threads.
 
+#![forbid(unsafe_code)]
+
 mod canvas;
 mod error;
 pub mod live;

@@ -5,7 +5,7 @@
 //! arguments: `substeps`, `rounds`, `stiffness`, `loading`, `unloading`,
 //! `rate`, `simd`, `threads`, `steps`.
 
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use std::time::Instant;
 

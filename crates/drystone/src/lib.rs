@@ -9,6 +9,8 @@
 //! space ← shape ← body ← detect ← problem ← certify, solve ← repair, integrate ← world
 //! ```
 //!
+//! [`query`] answers what rays hit, what is near and what overlaps.
+//!
 //! Two and three dimensions are one source: see [`space`]. Ten lines that simulate something
 //! stand at [`World`].
 //!
@@ -21,6 +23,7 @@ pub mod detect;
 pub mod integrate;
 pub mod material;
 pub mod problem;
+pub mod query;
 pub mod repair;
 pub mod script;
 pub mod shape;

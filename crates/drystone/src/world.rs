@@ -56,6 +56,39 @@ pub enum Strategy {
     Substep(Substep),
 }
 
+impl Strategy {
+    /// Names of the strategies that exist.
+    pub const NAMES: [&'static str; 2] = ["velocity", "substep"];
+
+    /// The strategy of a name, with its default options.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "velocity" => Some(Self::Velocity),
+            "substep" => Some(Self::Substep(Substep::default())),
+            _ => None,
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Velocity => "velocity",
+            Self::Substep(_) => "substep",
+        }
+    }
+
+    /// The length of a step that suits it, s.
+    #[must_use]
+    pub fn usual_dt(&self) -> f64 {
+        match self {
+            Self::Velocity => 1.0 / 240.0,
+            Self::Substep(_) => 1.0 / 60.0,
+        }
+    }
+}
+
 impl<S: Space> Default for Settings<S> {
     /// 240 steps a second, 9.81 m/s² down y, contacts kept from 5 mm, a certificate each step.
     fn default() -> Self {
@@ -90,6 +123,9 @@ impl<S: Space> Settings<S> {
         let positive = "a finite number greater than 0";
         let not_negative = "a finite number, 0 or more";
         let (iterations, tolerance) = self.solver.iterations_and_tolerance();
+        if let Strategy::Substep(options) = &self.strategy {
+            options.check(self.contact.impact)?;
+        }
         let gravity = (0..S::DIM)
             .map(|axis| self.gravity.component(axis))
             .find(|g| !g.is_finite());
@@ -113,6 +149,7 @@ impl<S: Space> Settings<S> {
             ),
             ("tolerance (m/s)", tolerance, true),
             ("iterations", f64::from(iterations), false),
+            ("threads", f64::from(self.threads), false),
         ] {
             let fits = value.is_finite() && (value > 0.0 || may_be_zero && value == 0.0);
             if !fits {

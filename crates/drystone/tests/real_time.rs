@@ -232,9 +232,11 @@ fn an_elastic_ball_returns_to_its_height_for_half_a_minute() {
 
 #[test]
 fn a_ball_that_keeps_half_its_speed_keeps_a_quarter_of_its_height() {
-    // The first bounce is at 0.64 s, the second 0.64 s later.
+    // The first bounce is at 0.64 s, the second 0.64 s later. A bounce takes place where the ball
+    // is when the step begins in which it hits, up to v dt = 0.1 m above the floor, and what is
+    // lost of the height is lost from there: up to (1 − e²) v dt remain.
     let height = bounce(0.5, [0.66, 1.2]);
-    assert!((height - 0.5).abs() < 0.06, "{height}");
+    assert!((0.47..0.5 + 0.75 * 0.105).contains(&height), "{height}");
 }
 
 #[test]
@@ -357,7 +359,8 @@ fn ten_thousand_kilometres_away_all_is_as_at_home() {
     };
     let (here, there) = (end(DVec3::ZERO), end(DVec3::new(1e7, 0.0, -1e7)));
     for (p, q) in here.iter().zip(&there) {
-        assert!(p.distance(*q) < 1e-4, "{p} here, {q} there");
+        // Positions there are rounded to 2 nm, which impacts amplify.
+        assert!(p.distance(*q) < 5e-3, "{p} here, {q} there");
     }
 }
 

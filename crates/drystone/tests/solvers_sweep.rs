@@ -4,15 +4,16 @@
 
 mod common;
 
-use common::{G, ground2, ground3, surface};
+use common::{
+    G, assert_honest, contact_velocities, difference, ground2, ground3, reached, shared_problems,
+    stack3, surface, to_relative, to_speed,
+};
 use drystone::certify::residual::judge;
 use drystone::glam::{DQuat, DRot2, DVec2, DVec3};
 use drystone::problem::local_form::{AnyProblem, parse};
 use drystone::problem::{ContactProblem, Impulses, Velocities};
-use drystone::solve::{
-    Anderson, BlockGs, Jacobi, Limits, LocalSolve, Nncg, SolveReport, Solver, shock_guess,
-};
-use drystone::{Body, D3, Linear, Settings, Shape2, Shape3, Space, World, World2, World3};
+use drystone::solve::{Anderson, BlockGs, Jacobi, Limits, LocalSolve, Nncg, Solver, shock_guess};
+use drystone::{Body, D3, Settings, Shape2, Shape3, Space, World, World2, World3};
 use proptest::prelude::*;
 
 /// All solvers of the family with the same limits, the slowest last.
@@ -41,78 +42,14 @@ fn family<S: Space>(limits: Limits) -> Vec<(&'static str, Box<dyn Solver<S>>)> {
     ]
 }
 
-/// Until the relative residual is `relative`, with every look written down.
-fn to_relative(relative: f64, iterations: u32) -> Limits {
-    Limits {
-        iterations,
-        tolerance: 0.0,
-        relative,
-        budget: None,
-        trace: true,
-    }
-}
-
-/// Until every contact is as good as `tolerance` in m/s.
-fn to_speed(tolerance: f64, iterations: u32) -> Limits {
-    Limits {
-        iterations,
-        tolerance,
-        ..Limits::default()
-    }
-}
-
-fn shared_problems() -> Vec<(String, ContactProblem<D3>)> {
-    let folder = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../../shared/data/contact-problems"
-    );
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        println!("skipped: no contact problems in {folder}");
-        return Vec::new();
-    };
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    let mut problems = Vec::new();
-    for path in paths {
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        match parse(&std::fs::read_to_string(&path).unwrap_or_default()) {
-            Ok(AnyProblem::Solid(problem)) => problems.push((name, problem)),
-            Ok(AnyProblem::Flat(_)) => println!("skipped: {name} is flat"),
-            Err(error) => println!("skipped: {name}: {error}"),
-        }
-    }
-    problems
-}
-
-/// The report must say what the judge says of the impulses that came back.
-fn assert_honest<S: Space>(
-    name: &str,
-    problem: &ContactProblem<S>,
-    impulses: &Impulses<S>,
-    report: &SolveReport,
-) {
-    let judged = judge(problem, impulses);
-    assert_eq!(report.residual, judged.largest.residual, "{name}");
-    assert_eq!(report.relative, judged.relative, "{name}");
-    assert!(impulses.local.iter().all(|r| r.is_finite()), "{name}");
-}
-
-/// Iterations at which a relative residual was first seen.
-fn reached(report: &SolveReport, relative: f64) -> Option<u32> {
-    let point = report.history.iter().find(|p| p.relative <= relative);
-    point.map(|p| p.iteration)
-}
-
 /// Iterations to relative 1e-4 and 1e-8 that must not be passed, by solver and problem: the
-/// known figures of each method, met by all but one. Conjugate gradients on the box stack are
-/// known to take 2,670 sweeps to 1e-8 and take 3,000 here (but 100 instead of 820 to 1e-4); what
-/// stands there is what is measured, with slack for a change of rounding.
+/// known figures of each method.
 const AT_MOST: [(&str, &str, u32, u32); 6] = [
     ("anderson", "kaplas-tower-570", 68, 172),
     ("anderson", "box-stack-48", 390, 5060),
     ("anderson", "two-cubes-mass-ratio-1e6-8", 32, 530),
     ("nncg", "kaplas-tower-570", 72, 230),
-    ("nncg", "box-stack-48", 820, 3600),
+    ("nncg", "box-stack-48", 820, 2670),
     ("block-gs", "kaplas-tower-570", 340, 1470),
 ];
 
@@ -152,31 +89,6 @@ fn iterations_on_the_shared_problems() {
     }
 }
 
-/// All contact velocities of a problem.
-fn contact_velocities<S: Space>(
-    problem: &ContactProblem<S>,
-    impulses: &Impulses<S>,
-) -> Vec<S::Vector> {
-    let velocities = problem.velocities(impulses);
-    let rows = 0..problem.rows.len();
-    rows.map(|row| problem.velocity(row, &velocities)).collect()
-}
-
-/// Largest difference between two sets of velocities, and the largest velocity that there was to
-/// remove (both m/s).
-fn difference<S: Space>(
-    problem: &ContactProblem<S>,
-    x: &[S::Vector],
-    y: &[S::Vector],
-) -> (f64, f64) {
-    let free = problem.free_velocities();
-    let scale = (0..x.len()).fold(1e-300, |most: f64, row| {
-        most.max(problem.offset_velocity(row, &free).length())
-    });
-    let apart = x.iter().zip(y).map(|(&x, &y)| (x - y).length());
-    (apart.fold(0.0, f64::max), scale)
-}
-
 #[test]
 fn solvers_agree_on_velocities_of_the_shared_problems() {
     for (name, problem) in shared_problems() {
@@ -212,6 +124,7 @@ fn anderson_never_ends_worse_than_the_sweep() {
             let mut plain = BlockGs {
                 limits,
                 local,
+                alternate: true,
                 ..BlockGs::default()
             };
             let mut fast = Anderson {
@@ -319,21 +232,6 @@ proptest! {
     fn solvers_agree_on_random_piles_in_the_plane(seed in prop::collection::vec(-0.5..0.5, 36)) {
         check_pile(&pile2(&seed))?;
     }
-}
-
-/// Boxes of 1 m with these masses in kg, one on another on the ground, at rest before gravity.
-fn stack3(masses: &[f64]) -> ContactProblem<D3> {
-    let mut world = World3::default();
-    let m = surface(&mut world, 0.5, 0.0);
-    ground3(&mut world, m);
-    for (k, &mass) in masses.iter().enumerate() {
-        let shape = Shape3::cuboid(DVec3::splat(0.5)).unwrap();
-        let at = DVec3::Y * (0.5 + k as f64);
-        world
-            .add(Body::rigid(shape).with_mass(mass).of(m).at(at))
-            .unwrap();
-    }
-    world.problem()
 }
 
 /// Heavy on light, up to a million to one: everything comes to rest.

@@ -9,7 +9,7 @@ use drystone_view::matrix::{Block, Pattern};
 use super::print;
 use crate::case::{Case, on_problem};
 use crate::cli::RaceArgs;
-use crate::contest;
+use crate::contest::{self, Goal};
 use crate::fault::Fault;
 use crate::output::{Format, Target};
 use picture::Picture;
@@ -30,11 +30,14 @@ pub(crate) fn race(args: &RaceArgs) -> Result<(), Fault> {
         let pattern = on_problem!(&case.problem, problem => pattern(problem));
         matrix.replace(&pattern.image().png().map_err(Fault::Picture)?)?;
     }
-    print(&contest::heading(&case, &args.stop))?;
-    let limits = contest::limits(&args.stop, true);
+    let goal = Goal {
+        limits: contest::limits(&args.stop, true),
+        fclib: None,
+    };
+    print(&contest::heading(&case, goal))?;
     let mut entries = Vec::new();
     for solver in SolverKind::NAMES.into_iter().filter_map(SolverKind::named) {
-        let entry = contest::solve(&case.problem, solver, limits);
+        let entry = contest::solve(&case.problem, solver, goal);
         print(&entry.row())?;
         entries.push(entry);
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{pretty, print};
 use crate::case::Case;
 use crate::cli::{ALL, ReportFormat, SolveArgs};
-use crate::contest::{self, Entry};
+use crate::contest::{self, Entry, Goal};
 use crate::fault::Fault;
 
 /// The report for programs. Its fields are a promise: a test holds the set of keys.
@@ -46,12 +46,15 @@ impl From<Entry> for Outcome {
 /// Solves a problem with one solver or all of them.
 pub(crate) fn solve(args: &SolveArgs) -> Result<(), Fault> {
     let case = Case::read(&args.file)?;
-    let limits = contest::limits(&args.stop, false);
+    let goal = Goal {
+        limits: contest::limits(&args.stop, false),
+        fclib: args.fclib,
+    };
     let chosen = |name: &&&str| args.solver == ALL || **name == args.solver;
     let solvers = SolverKind::NAMES.iter().filter(chosen);
     let entries = solvers
         .filter_map(|name| SolverKind::named(name))
-        .map(|solver| contest::solve(&case.problem, solver, limits));
+        .map(|solver| contest::solve(&case.problem, solver, goal));
     match args.report {
         Some(ReportFormat::Json) => print(&pretty(&Report {
             problem: &case.name,
@@ -61,7 +64,7 @@ pub(crate) fn solve(args: &SolveArgs) -> Result<(), Fault> {
         })?),
         // A line as soon as it is known: solvers may take their time.
         None => {
-            print(&contest::heading(&case, &args.stop))?;
+            print(&contest::heading(&case, goal))?;
             entries
                 .map(|entry| entry.row())
                 .try_for_each(|row| print(&row))

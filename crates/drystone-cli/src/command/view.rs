@@ -4,10 +4,11 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use drystone::Strategy;
 use drystone_view::live::{Change, Options, Viewer};
 
 use super::print;
-use crate::cli::ViewArgs;
+use crate::cli::{SettingsArgs, ViewArgs};
 use crate::fault::Fault;
 use crate::live::Scenes;
 use crate::plan::find;
@@ -22,7 +23,8 @@ pub(crate) fn view(args: &ViewArgs) -> Result<(), Fault> {
         scene: scene.name.clone(),
         playing: !args.paused,
         change: Change {
-            dt: args.settings.dt,
+            dt: args.settings.dt.or(usual_dt(&args.settings, scene.dt)),
+            strategy: args.settings.strategy.clone(),
             solver: args.settings.solver.clone(),
             iterations: args.settings.iterations.map(std::num::NonZeroU32::get),
             tolerance: args.settings.tolerance,
@@ -42,6 +44,12 @@ pub(crate) fn view(args: &ViewArgs) -> Result<(), Fault> {
     print("Open this address in a browser on this machine; Ctrl+C ends the viewer.\n")?;
     viewer.wait();
     Ok(())
+}
+
+/// The length of a step that goes with the strategy that was asked for, where the scene says none.
+fn usual_dt(settings: &SettingsArgs, of_scene: Option<f64>) -> Option<f64> {
+    let asked = settings.strategy.as_deref().and_then(Strategy::named);
+    asked.filter(|_| of_scene.is_none()).map(|s| s.usual_dt())
 }
 
 /// Opens an address in the browser of the desktop, if there is one.

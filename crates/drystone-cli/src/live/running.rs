@@ -1,10 +1,8 @@
 //! A world that runs in the viewer.
 
-use drystone::substep::Substep;
-use drystone::world::Strategy;
 use drystone::{
     Body, Components, D2, D3, Linear, Shape2, Shape3, ShapeError, SolverKind, Space, StepReport,
-    World,
+    Strategy, World,
 };
 use drystone_frame::{Frame, Stage};
 use drystone_scene::Scene;
@@ -14,8 +12,7 @@ use drystone_view::live::{
 
 use super::lessons::Measure;
 use super::matrix;
-use super::verdict::{self, SUBSTEP, Verdict};
-use crate::simulate::STRATEGY;
+use super::verdict::{self, Verdict};
 
 /// A hand pulls like a critically damped spring of this angular frequency, rad/s, on the whole
 /// mass of the object.
@@ -83,14 +80,12 @@ impl<S: Space> Running<S> {
         if let Some(tolerance) = change.tolerance {
             settings.solver.set_tolerance(tolerance);
         }
-        match change.strategy.as_deref() {
-            None => {}
-            Some(STRATEGY) => settings.strategy = Strategy::Velocity,
-            Some(SUBSTEP) if settings.strategy == Strategy::Velocity => {
-                settings.strategy = Strategy::Substep(Substep::default());
+        if let Some(name) = &change.strategy {
+            let unknown = || format!("there is no strategy `{name}`");
+            let strategy = Strategy::named(name).ok_or_else(unknown)?;
+            if strategy.name() != settings.strategy.name() {
+                settings.strategy = strategy;
             }
-            Some(SUBSTEP) => {}
-            Some(name) => return Err(format!("there is no strategy `{name}`")),
         }
         if let (Strategy::Substep(options), Some(substeps)) =
             (&mut settings.strategy, change.substeps)
@@ -308,13 +303,13 @@ mod tests {
         let good = Change {
             friction: Some(0.25),
             solver: Some("newton".into()),
-            strategy: Some(SUBSTEP.into()),
+            strategy: Some("substep".into()),
             substeps: Some(3),
             ..Change::default()
         };
         running.change(&good).unwrap();
         let after = running.settings();
         assert_eq!((after.friction, after.solver.as_str()), (0.25, "newton"));
-        assert_eq!((after.strategy.as_str(), after.substeps), (SUBSTEP, 3));
+        assert_eq!((after.strategy.as_str(), after.substeps), ("substep", 3));
     }
 }

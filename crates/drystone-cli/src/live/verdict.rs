@@ -1,16 +1,11 @@
 //! What the judge says of a step, in the words of the viewer.
 
 use drystone::certify::law::{Judgement, Law};
-use drystone::world::Strategy;
-use drystone::{Components, Space, StepReport, World};
+use drystone::{Components, Space, StepReport, Strategy, World};
 use drystone_scene::Scene;
 use drystone_view::live::{About, ContactDetail, Numbers, Settings};
 
 use super::camera;
-use crate::simulate::STRATEGY;
-
-/// The strategy of small steps in real time.
-pub(crate) const SUBSTEP: &str = "substep";
 
 /// What the judge says of the contacts of the last step.
 #[derive(Debug, Default)]
@@ -104,9 +99,9 @@ pub(crate) fn about<S: Space>(scene: &Scene, world: &World<S>) -> About {
 pub(crate) fn settings<S: Space>(world: &World<S>) -> Settings {
     let settings = world.settings();
     let (iterations, tolerance) = settings.solver.iterations_and_tolerance();
-    let (name, substeps) = match settings.strategy {
-        Strategy::Velocity => (STRATEGY, None),
-        Strategy::Substep(options) => (SUBSTEP, Some(options.substeps)),
+    let substeps = match settings.strategy {
+        Strategy::Velocity => 1,
+        Strategy::Substep(options) => options.substeps,
     };
     let surface = world.materials.get(drystone::MaterialId::default());
     Settings {
@@ -114,10 +109,10 @@ pub(crate) fn settings<S: Space>(world: &World<S>) -> Settings {
         friction: surface.friction,
         restitution: surface.restitution,
         dt: settings.dt,
-        substeps: substeps.unwrap_or(1),
+        substeps,
         solver: settings.solver.name().to_owned(),
         iterations,
         tolerance,
-        strategy: name.to_owned(),
+        strategy: settings.strategy.name().to_owned(),
     }
 }

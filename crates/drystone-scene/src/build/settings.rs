@@ -1,7 +1,7 @@
 //! How a scene's world is stepped.
 
 use drystone::world::SettingsError;
-use drystone::{ImpactLaw, Settings, SolverKind, World};
+use drystone::{ImpactLaw, Settings, SolverKind, Strategy, World};
 
 use super::check::{finite, positive, vector};
 use super::dimension::Dimension;
@@ -9,9 +9,6 @@ use crate::error::Flaw;
 use crate::path::FieldPath;
 use crate::read::nearest;
 use crate::schema::{Camera, Impact, Scene};
-
-/// Response strategies that exist.
-const STRATEGIES: [&str; 1] = ["velocity"];
 
 /// An empty world with the scene's settings.
 pub(super) fn world<S: Dimension>(scene: &Scene) -> Result<World<S>, Flaw> {
@@ -22,12 +19,15 @@ pub(super) fn world<S: Dimension>(scene: &Scene) -> Result<World<S>, Flaw> {
     }
     one_of(
         &scene.strategy,
-        &STRATEGIES,
+        &Strategy::NAMES,
         "strategy",
         root.key("strategy"),
     )?;
+    let strategy = strategy(scene);
     let mut settings = Settings::<S> {
+        dt: strategy.usual_dt(),
         solver: solver(scene)?,
+        strategy,
         ..Settings::default()
     };
     set(&mut settings.dt, scene.dt);
@@ -56,6 +56,16 @@ fn set(field: &mut f64, value: Option<f64>) {
     if let Some(value) = value {
         *field = value;
     }
+}
+
+fn strategy(scene: &Scene) -> Strategy {
+    let mut strategy = Strategy::named(&scene.strategy).unwrap_or_default();
+    if let Strategy::Substep(options) = &mut strategy {
+        options.substeps = scene.substep.substeps.unwrap_or(options.substeps);
+        options.rounds = scene.substep.rounds.unwrap_or(options.rounds);
+        options.repair_rate = scene.contact.repair_rate.unwrap_or(options.repair_rate);
+    }
+    strategy
 }
 
 fn solver(scene: &Scene) -> Result<SolverKind, Flaw> {
@@ -97,6 +107,7 @@ fn misset(error: &SettingsError) -> Flaw {
     let path = match field {
         "dt" | "gravity" => root.key(field),
         "tolerance" | "iterations" => root.key("solver").key(field),
+        "substeps" | "rounds" => root.key("substep").key(field),
         _ => root.key("contact").key(field),
     };
     Flaw::new(path, error.to_string())

@@ -42,15 +42,19 @@ pub struct Scene {
     /// How long it is worth running, s.
     #[serde(default = "default_seconds")]
     pub seconds: f64,
-    /// Length of a step in s; 1/240 if left out.
+    /// Length of a step in s; if left out, 1/240 with "velocity" and 1/60 with "substep".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dt: Option<f64>,
     /// Acceleration of free fall in m/s²; 9.81 down y if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gravity: Option<Vector>,
-    /// How a step uses detection and solver: "velocity".
+    /// How a step uses detection and solver: "velocity" (all contacts at once, by `solver`) or
+    /// "substep" (in real time).
     #[serde(default = "default_strategy")]
     pub strategy: String,
+    /// Options of the strategy "substep".
+    #[serde(default)]
+    pub substep: Substep,
     /// What solves the contact problem.
     #[serde(default)]
     pub solver: Solver,
@@ -100,6 +104,7 @@ impl Scene {
             dt: None,
             gravity: None,
             strategy: default_strategy(),
+            substep: Substep::default(),
             solver: Solver::default(),
             contact: Contact::default(),
             defaults: Defaults::default(),
@@ -127,6 +132,20 @@ pub struct Solver {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0))]
     pub tolerance: Option<f64>,
+}
+
+/// Options of the strategy "substep"; what is left out is as the engine has it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Substep {
+    /// Substeps of a step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub substeps: Option<u32>,
+    /// Rounds over all bodies in a substep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub rounds: Option<u32>,
 }
 
 /// Rules of contact; what is left out is as the engine has it.

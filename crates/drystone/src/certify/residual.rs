@@ -104,7 +104,17 @@ pub fn contact_error<V: Components>(r: V, u: V, mu: f64, rho: f64) -> ContactErr
 /// Judges impulses: recomputes velocities from the problem and looks at every contact.
 #[must_use]
 pub fn judge<S: Space>(problem: &ContactProblem<S>, impulses: &Impulses<S>) -> Residual {
-    judge_motion(problem, impulses, &problem.velocities(impulses))
+    judge_with(problem, impulses, |row| stiffness(problem, row))
+}
+
+/// The same for who judges one problem often and keeps the [`stiffness`] of its rows.
+#[must_use]
+pub fn judge_with<S: Space>(
+    problem: &ContactProblem<S>,
+    impulses: &Impulses<S>,
+    stiffness: impl Fn(usize) -> f64,
+) -> Residual {
+    judge_all(problem, impulses, &problem.velocities(impulses), stiffness)
 }
 
 /// Judges impulses together with the velocities that bodies actually have, which need not be those
@@ -115,11 +125,20 @@ pub fn judge_motion<S: Space>(
     impulses: &Impulses<S>,
     velocities: &Velocities<S>,
 ) -> Residual {
+    judge_all(problem, impulses, velocities, |row| stiffness(problem, row))
+}
+
+fn judge_all<S: Space>(
+    problem: &ContactProblem<S>,
+    impulses: &Impulses<S>,
+    velocities: &Velocities<S>,
+    stiffness: impl Fn(usize) -> f64,
+) -> Residual {
     let mut total = Residual::default();
     let mut error_sum = 0.0;
     let mut normal_sum = 0.0;
     for (row, &r) in impulses.local.iter().enumerate() {
-        let largest_eigenvalue = S::largest_eigenvalue(&problem.diagonal(row));
+        let largest_eigenvalue = stiffness(row);
         // Two bodies that nothing moves: there is no law to break.
         if largest_eigenvalue <= 0.0 {
             continue;
@@ -142,6 +161,12 @@ pub fn judge_motion<S: Space>(
         error_sum / normal_sum.max(error_sum * 1e-12)
     };
     total
+}
+
+/// λmax of a contact's own block of A, 1/kg: 1/ρ of its natural map.
+#[must_use]
+pub fn stiffness<S: Space>(problem: &ContactProblem<S>, row: usize) -> f64 {
+    S::largest_eigenvalue(&problem.diagonal(row))
 }
 
 impl ContactError {

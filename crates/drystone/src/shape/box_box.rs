@@ -221,7 +221,7 @@ fn clip(
         if polygon[..count].iter().all(|c| distance(c) <= tolerance) {
             continue;
         }
-        let feature = CUT | 8 * face | plane as u32;
+        let feature = CUT | (8 * face) | plane as u32;
         count = cut(&polygon[..count], &mut spare, tolerance, feature, &distance);
         std::mem::swap(&mut polygon, &mut spare);
     }

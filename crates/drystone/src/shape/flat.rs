@@ -11,7 +11,8 @@ use super::error::{ShapeError, size};
 use super::half_space;
 use super::pairs::{ConvexKind, pair_queries};
 use super::polygon::{self, LocalContact};
-use super::{ContactPoint, FeatureId, Geometry, MassProperties, Pose};
+use super::queries::shape_queries;
+use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose};
 use crate::space::D2;
 
 /// A shape in the plane. Cheap to clone: the data is shared.
@@ -255,6 +256,18 @@ impl Convex {
         }
     }
 
+    /// The flat sides as outward unit normals and points: of a polygon all of its border.
+    fn planes(&self) -> impl Iterator<Item = (DVec2, DVec2)> {
+        let corners: &[DVec2] = match &self.form {
+            ConvexForm::Polygon(corners, _) => corners,
+            _ => &[],
+        };
+        corners
+            .iter()
+            .enumerate()
+            .filter_map(|(k, &corner)| Some((polygon::outward(corners, k)?, corner)))
+    }
+
     /// Contact of two polygons, `b` at `between` in `a`'s axes.
     pub(super) fn polytope_contacts(
         [a, b]: [&Self; 2],
@@ -306,6 +319,17 @@ fn capsule_mass(half: f64, radius: f64, density: f64) -> parry::mass_properties:
     parry::mass_properties::MassProperties::new(DVec2::ZERO, tube + disk, of_tube + of_caps)
 }
 
+/// In the plane no part is so round that a cast needs to go on after separating planes.
+#[allow(clippy::unnecessary_wraps)] // Its twin in space may find that the two pass each other.
+fn last_stretch(
+    _target: &Convex,
+    _mover: (&Convex, &DPose2),
+    _direction: DVec2,
+    met: Meeting<D2>,
+) -> Option<Meeting<D2>> {
+    Some(met)
+}
+
 fn inertia_of(properties: &parry::mass_properties::MassProperties) -> f64 {
     properties.principal_inertia()
 }
@@ -315,3 +339,4 @@ fn pose_of(pose: &Pose<D2>) -> DPose2 {
 }
 
 pair_queries!(Shape2, D2, parry2d_f64, DVec2, DPose2);
+shape_queries!(Shape2, D2, parry2d_f64, DVec2, DPose2);

@@ -22,7 +22,10 @@ mod pairs;
 mod polygon;
 mod polyhedron;
 mod polyhedron_sat;
+mod portal;
+mod queries;
 mod solid;
+mod sweep;
 
 pub use error::ShapeError;
 pub use flat::Shape2;
@@ -157,6 +160,21 @@ pub struct Separation<S: Space> {
     pub distance: f64,
 }
 
+/// Where a ray or a moving solid first meets a shape.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Meeting<S: Space> {
+    /// Way until then in m; 0 if it starts inside.
+    pub distance: f64,
+    /// World point on the shape that is met, m (the ray's origin if it starts inside).
+    pub point: S::Vector,
+    /// Unit vector out of the shape that is met; against the ray if it starts inside.
+    pub normal: S::Vector,
+    /// Negative if a solid overlaps the shape at its start, by so many m; else 0.
+    pub separation: f64,
+    /// Part (or triangle, or segment) that is met.
+    pub part: u32,
+}
+
 /// What the engine asks of a shape. Implemented by [`Shape2`] and [`Shape3`] only.
 pub trait Geometry<S: Space>: Clone + std::fmt::Debug + Send + Sync + 'static {
     /// Mass, centre and inertia at `density` (kg/m³, in 2D kg/m²); `None` for surfaces and
@@ -179,7 +197,34 @@ pub trait Geometry<S: Space>: Clone + std::fmt::Debug + Send + Sync + 'static {
     /// Signed distance of a world point from the surface in m, negative inside a solid.
     /// (Surfaces have no inside: theirs is never negative. Inside a compound it is the distance
     /// to the surface of the part that holds the point deepest.)
-    fn signed_distance(&self, pose: &Pose<S>, point: S::Vector) -> f64;
+    fn signed_distance(&self, pose: &Pose<S>, point: S::Vector) -> f64 {
+        self.closest_point(pose, point).1
+    }
+    /// The point of the surface nearest to a world point, and the
+    /// [signed distance](Self::signed_distance) between them.
+    fn closest_point(&self, pose: &Pose<S>, point: S::Vector) -> (S::Vector, f64);
+    /// Whether the shape is made of convex parts, so that it can be moved and overlap others.
+    fn is_solid(&self) -> bool;
+    /// Where a ray along the unit vector `direction` first meets the shape within `limit` m.
+    fn cast_ray(
+        &self,
+        pose: &Pose<S>,
+        origin: S::Vector,
+        direction: S::Vector,
+        limit: f64,
+    ) -> Option<Meeting<S>>;
+    /// Where the solid `mover`, moved along the unit vector `direction` without turning, first
+    /// meets the shape within `limit` m. Solids that touch at the start meet only if they press
+    /// on each other; what is no solid meets nothing.
+    fn cast(
+        &self,
+        pose: &Pose<S>,
+        mover: (&Self, &Pose<S>),
+        direction: S::Vector,
+        limit: f64,
+    ) -> Option<Meeting<S>>;
+    /// Whether the shape and a solid share a point.
+    fn overlaps(&self, pose: &Pose<S>, solid: (&Self, &Pose<S>)) -> bool;
     /// The closest points of two shapes, or the deepest where they overlap. `None` if neither
     /// has a volume.
     fn separation(a: (&Self, &Pose<S>), b: (&Self, &Pose<S>)) -> Option<Separation<S>>;

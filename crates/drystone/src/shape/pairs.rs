@@ -119,24 +119,48 @@ macro_rules! pair_queries {
                 }
             }
 
-            fn signed_distance(&self, pose: &Pose<$space>, point: $Vector) -> f64 {
-                use $parry::query::PointQuery as _;
+            fn closest_point(&self, pose: &Pose<$space>, point: $Vector) -> ($Vector, f64) {
+                let (on, distance) = self.nearest_point(pose.local_point(point));
+                (pose.point(on), distance)
+            }
+
+            fn is_solid(&self) -> bool {
+                matches!(&*self.body, Body::Convex(_))
+            }
+
+            fn cast_ray(
+                &self,
+                pose: &Pose<$space>,
+                origin: $Vector,
+                direction: $Vector,
+                limit: f64,
+            ) -> Option<super::Meeting<$space>> {
+                let local = pose_of(pose).rotation.inverse() * direction;
+                self.meet_ray(pose.local_point(origin), local, limit)
+                    .map(|met| met.seen_from(&pose_of(pose)))
+            }
+
+            fn cast(
+                &self,
+                pose: &Pose<$space>,
+                mover: (&Self, &Pose<$space>),
+                direction: $Vector,
+                limit: f64,
+            ) -> Option<super::Meeting<$space>> {
+                let Body::Convex(parts) = &*mover.0.body else {
+                    return None;
+                };
                 let pose = pose_of(pose);
-                match &*self.body {
-                    Body::Convex(parts) => parts.iter().fold(f64::INFINITY, |least, part| {
-                        let projected = part.parry.project_point(&(pose * part.pose), point, false);
-                        let distance = (projected.point - point).length();
-                        least.min(if projected.is_inside {
-                            -distance
-                        } else {
-                            distance
-                        })
-                    }),
-                    Body::Surface(surface) => surface.parry.distance_to_point(&pose, point, true),
-                    Body::HalfSpace(normal) => {
-                        (pose.rotation * *normal).dot(point - pose.translation)
-                    }
-                }
+                let between = pose.inverse() * pose_of(mover.1);
+                self.meet_parts(parts, &between, pose.rotation.inverse() * direction, limit)
+                    .map(|met| met.seen_from(&pose))
+            }
+
+            fn overlaps(&self, pose: &Pose<$space>, solid: (&Self, &Pose<$space>)) -> bool {
+                let Body::Convex(parts) = &*solid.0.body else {
+                    return false;
+                };
+                self.overlaps_parts(parts, &(pose_of(pose).inverse() * pose_of(solid.1)))
             }
 
             fn separation(

@@ -55,7 +55,7 @@ struct EdgeAxis {
 }
 
 /// The unit normal out of edge `k` (from corner k to k + 1).
-fn outward(polygon: &[DVec2], k: usize) -> Option<DVec2> {
+pub(crate) fn outward(polygon: &[DVec2], k: usize) -> Option<DVec2> {
     let along = polygon[(k + 1) % polygon.len()] - polygon[k];
     DVec2::new(along.y, -along.x).try_normalize()
 }

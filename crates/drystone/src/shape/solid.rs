@@ -13,7 +13,9 @@ use super::half_space;
 use super::pairs::{ConvexKind, pair_queries};
 use super::polyhedron::Polyhedron;
 use super::polyhedron_sat::{self, LocalContact};
-use super::{ContactPoint, FeatureId, Geometry, MassProperties, Pose};
+use super::portal;
+use super::queries::shape_queries;
+use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose};
 use crate::space::D3;
 
 /// A shape in space. Cheap to clone: the data is shared.
@@ -285,7 +287,11 @@ impl Surface {
             pose: DPose3::IDENTITY,
             form: ConvexForm::Polytope(
                 Polyhedron::triangle([triangle.a, triangle.b, triangle.c])?,
-                Form::Box { half: [0.0; 3] },
+                // Never drawn, and no box: boxes have contact routines of their own.
+                Form::Mesh {
+                    points: Vec::new(),
+                    triangles: Vec::new(),
+                },
             ),
             parry: SharedShape::new(triangle),
         })
@@ -324,6 +330,26 @@ impl Convex {
             ConvexForm::Cylinder(half, radius) => (half_space::cylinder(*half, *radius, down), 0.0),
             ConvexForm::Cone(half, radius) => (half_space::cone(*half, *radius, down), 0.0),
         }
+    }
+
+    /// The flat faces as outward unit normals and points: of a polytope all of its surface.
+    fn planes(&self) -> impl Iterator<Item = (DVec3, DVec3)> {
+        let up = |half: f64| Some((DVec3::Y, DVec3::Y * half));
+        let down = |half: f64| Some((DVec3::NEG_Y, DVec3::NEG_Y * half));
+        let (hull, ends) = match &self.form {
+            ConvexForm::Polytope(hull, _) => (Some(hull), [None, None]),
+            ConvexForm::Cylinder(half, _) => (None, [up(*half), down(*half)]),
+            ConvexForm::Cone(half, _) => (None, [None, down(*half)]),
+            ConvexForm::Ball(_) | ConvexForm::Capsule(..) => (None, [None, None]),
+        };
+        let faces = hull.into_iter().flat_map(|hull| {
+            let corners = hull.topology.faces.iter().map(|face| face.first());
+            hull.normals
+                .iter()
+                .zip(corners)
+                .filter_map(|(&normal, corner)| Some((normal, hull.point(*corner?))))
+        });
+        faces.chain(ends.into_iter().flatten())
     }
 
     /// Contact of two polytopes, `b` at `between` in `a`'s axes.
@@ -373,6 +399,46 @@ impl Convex {
     }
 }
 
+/// A portal looks for normals within about 45° of the one it starts from; grazing may need more.
+const GRAZING_RESTARTS: usize = 4;
+
+/// Goes on from where separating planes led a cast of cylinders or cones: [`portal`].
+fn last_stretch(
+    target: &Convex,
+    (mover, at): (&Convex, &DPose3),
+    direction: DVec3,
+    met: Meeting<D3>,
+) -> Option<Meeting<D3>> {
+    let of_target = target.parry.as_support_map()?;
+    let of_mover = mover.parry.as_support_map()?;
+    let size = target.reach() + mover.reach();
+    let support = |normal: DVec3| {
+        let on_target = of_target.local_support_point(normal);
+        Some(portal::Pair {
+            on_target,
+            between: of_mover.support_point(at, -normal) - on_target,
+        })
+    };
+    let from = |normal: DVec3| portal::touch((direction, normal), size, 1e-10 * size, support);
+    let mut touch = from(met.normal)?;
+    for _ in 0..GRAZING_RESTARTS {
+        if touch.is_bounded {
+            break;
+        }
+        touch = from(touch.normal)?;
+    }
+    // Bounded by nothing and far from where the planes led: the two only nearly meet.
+    if !touch.is_bounded && touch.way > 1e-3 * size {
+        return None;
+    }
+    Some(Meeting {
+        distance: met.distance + touch.way.max(0.0),
+        point: touch.point,
+        normal: touch.normal,
+        ..met
+    })
+}
+
 fn inertia_of(properties: &parry::mass_properties::MassProperties) -> glamx::DMat3 {
     properties.reconstruct_inertia_matrix()
 }
@@ -382,3 +448,4 @@ fn pose_of(pose: &Pose<D3>) -> DPose3 {
 }
 
 pair_queries!(Shape3, D3, parry3d_f64, DVec3, DPose3);
+shape_queries!(Shape3, D3, parry3d_f64, DVec3, DPose3);

@@ -31,8 +31,9 @@
 //! Sources: D. G. Anderson, *Iterative procedures for nonlinear integral equations* (1965);
 //! H. F. Walker, P. Ni, *Anderson acceleration for fixed-point iterations* (2011).
 
-use super::relax::{Advice, LocalSolve, Looks, Patience, Relaxer, clean};
-use super::{Limits, SolveReport, Solver, Watch, island};
+use super::course::{Advice, Course, Forecast, Patience};
+use super::relax::LocalSolve;
+use super::{Limits, SolveReport, Solver, island};
 use crate::problem::{ContactProblem, Impulses};
 use crate::space::{Linear, Space};
 use serde::{Deserialize, Serialize};
@@ -49,6 +50,9 @@ pub struct Anderson {
     pub slack: f64,
     /// How a contact is solved.
     pub local: LocalSolve,
+    /// Whether to stop early where the residual falls too slowly to get there in time: for those
+    /// who know a stronger method.
+    pub while_paying: bool,
 }
 
 /// The largest memory.
@@ -61,6 +65,7 @@ impl Default for Anderson {
             memory: 30,
             slack: 10.0,
             local: LocalSolve::Projected,
+            while_paying: false,
         }
     }
 }
@@ -79,34 +84,31 @@ impl Anderson {
         problem: &ContactProblem<S>,
         impulses: &mut Impulses<S>,
     ) -> SolveReport {
-        clean(problem, impulses);
-        let mut watch = Watch::new(self.limits, problem, impulses);
-        let mut looks = Looks::new(self.limits);
-        let mut state = Relaxer::new(problem, impulses.clone(), self.local);
+        let mut course = Course::new(self.limits, problem, impulses, self.local);
         let weights = (0..problem.rows.len())
-            .map(|row| 1.0 / state.rho(row))
+            .map(|row| 1.0 / course.state.rho(row))
             .collect();
         let mut memory = Memory::<S>::new(self.memory.clamp(1, MOST_MEMORY), weights);
         let mut before = impulses.local.clone();
         let mut patience = Patience::new(before.len());
+        let mut forecast = Forecast::new(self.limits);
         let mut swept = impulses.local.clone();
         let mut guess = impulses.local.clone();
-        let mut done = 0;
-        while !watch.is_over(done) {
-            before.copy_from_slice(&state.impulses.local);
-            state.there_and_back();
-            done += 2;
-            let plain = state.measure();
-            let is_last = done >= self.limits.iterations;
-            if looks.are_due(plain) || is_last {
-                watch.look(problem, &state.impulses, done);
-            }
-            if is_last || !plain.is_finite() {
+        while !course.is_over() {
+            before.copy_from_slice(&course.state.impulses.local);
+            course.state.there_and_back();
+            course.done += 2;
+            let plain = course.measure();
+            if course.done >= self.limits.iterations || !plain.is_finite() {
                 break;
             }
+            if self.while_paying && !forecast.is_in_time(plain, course.done) {
+                break;
+            }
+            let state = &mut course.state;
             swept.copy_from_slice(&state.impulses.local);
             memory.push(&before, &swept);
-            match patience.advise(plain, &mut state) {
+            match patience.advise(plain, state) {
                 Advice::Accelerate if memory.extrapolate(&swept, &mut guess) => {}
                 Advice::Accelerate | Advice::Sweep => continue,
                 Advice::Return => {
@@ -122,7 +124,7 @@ impl Anderson {
                 memory.clear();
             }
         }
-        watch.finish(impulses, done, "anderson")
+        course.finish(impulses, "anderson")
     }
 }
 

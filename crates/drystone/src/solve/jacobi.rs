@@ -27,9 +27,10 @@
 //! Source: R. Tonge, F. Benevolenski, A. Voroshilov, *Mass splitting for jitter-free parallel
 //! rigid body simulation*, SIGGRAPH 2012.
 
+use super::course::Course;
 use super::local::LocalContact;
-use super::relax::{LocalSolve, Looks, Relaxer, clean, solve_contact};
-use super::{Limits, SolveReport, Solver, Watch, island};
+use super::relax::{LocalSolve, solve_contact};
+use super::{Limits, SolveReport, Solver, island};
 use crate::problem::{ContactProblem, Impulses, Row, Side};
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
@@ -61,26 +62,22 @@ impl Jacobi {
         problem: &ContactProblem<S>,
         impulses: &mut Impulses<S>,
     ) -> SolveReport {
-        clean(problem, impulses);
-        let mut watch = Watch::new(self.limits, problem, impulses);
-        let mut looks = Looks::new(self.limits);
-        let mut state = Relaxer::new(problem, impulses.clone(), self.local);
+        let mut course = Course::new(self.limits, problem, impulses, self.local);
         let split = split_contacts(problem);
         let mut next = impulses.local.clone();
-        let mut done = 0;
-        while !watch.is_over(done) {
+        while !course.is_over() {
+            let state = &mut course.state;
             for (row, contact) in split.iter().enumerate() {
                 let (r, u) = (state.impulses.local[row], state.velocity(row));
                 next[row] = solve_contact(contact, self.local, r, u);
             }
             state.set_as_is(&next);
-            done += 1;
-            let is_last = done >= self.limits.iterations;
-            if (done % PER_MEASURE == 0 && looks.are_due(state.measure())) || is_last {
-                watch.look(problem, &state.impulses, done);
+            course.done += 1;
+            if course.done.is_multiple_of(PER_MEASURE) || course.done >= self.limits.iterations {
+                course.measure();
             }
         }
-        watch.finish(impulses, done, "jacobi")
+        course.finish(impulses, "jacobi")
     }
 }
 

@@ -6,9 +6,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::certify::residual::{Residual, judge};
+use crate::certify::residual::{Residual, judge_with, stiffness};
 use crate::problem::{ContactProblem, Impulses};
-use crate::space::Space;
+use crate::space::{Linear, Space};
 use serde::{Deserialize, Serialize};
 
 use super::SolveReport;
@@ -42,6 +42,14 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// How many times too large a residual (m/s) and a relative residual are: at 1 they are good
+    /// enough. Either may get there.
+    pub(crate) fn excess(&self, residual: f64, relative: f64) -> f64 {
+        (residual / self.tolerance).min(relative / self.relative)
+    }
+}
+
 /// One look at a solver on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TracePoint {
@@ -61,19 +69,28 @@ pub struct Watch<S: Space> {
     limits: Limits,
     best: Impulses<S>,
     least: Residual,
+    /// Of the latest look.
+    last: Residual,
+    /// λmax of each contact's own block, 1/kg.
+    stiffness: Vec<f64>,
     history: Vec<TracePoint>,
     started: Instant,
     looking: Duration,
 }
 
 impl<S: Space> Watch<S> {
-    /// Starts with a look at the guess (which gets one impulse for each row).
+    /// Starts with a look at the guess, which gets one impulse for each row.
     pub fn new(limits: Limits, problem: &ContactProblem<S>, guess: &mut Impulses<S>) -> Self {
-        guess.local.resize(problem.rows.len(), S::Vector::default());
+        clean(problem, guess);
+        let rows = 0..problem.rows.len();
+        let stiffness: Vec<f64> = rows.map(|row| stiffness(problem, row)).collect();
+        let least = judge_with(problem, guess, |row| stiffness[row]);
         let mut watch = Self {
             limits,
             best: guess.clone(),
-            least: judge(problem, guess),
+            least,
+            last: least,
+            stiffness,
             history: Vec::new(),
             started: Instant::now(),
             looking: Duration::ZERO,
@@ -102,6 +119,18 @@ impl<S: Space> Watch<S> {
         self.least.relative
     }
 
+    /// The residual at the latest look, m/s.
+    #[must_use]
+    pub fn last_residual(&self) -> f64 {
+        self.last.largest.residual
+    }
+
+    /// The relative residual at the latest look.
+    #[must_use]
+    pub fn last_relative(&self) -> f64 {
+        self.last.relative
+    }
+
     /// Judges the impulses after `iteration` iterations; true where the solver should stop.
     pub fn look(
         &mut self,
@@ -110,7 +139,8 @@ impl<S: Space> Watch<S> {
         iteration: u32,
     ) -> bool {
         let began = Instant::now();
-        let residual = judge(problem, impulses);
+        let residual = judge_with(problem, impulses, |row| self.stiffness[row]);
+        self.last = residual;
         if self.is_better(&residual) {
             self.least = residual;
             self.best.local.copy_from_slice(&impulses.local);
@@ -168,5 +198,13 @@ impl<S: Space> Watch<S> {
                 relative: residual.relative,
             });
         }
+    }
+}
+
+/// One impulse for each row. Those that are not numbers are no guess: they become zero.
+pub(crate) fn clean<S: Space>(problem: &ContactProblem<S>, guess: &mut Impulses<S>) {
+    guess.local.resize(problem.rows.len(), S::Vector::default());
+    for r in guess.local.iter_mut().filter(|r| !r.is_finite()) {
+        *r = S::Vector::default();
     }
 }

@@ -83,9 +83,15 @@ pub struct LocalContact<S: Space> {
 const SINGULAR: f64 = 1e-14;
 
 impl<S: Space> LocalContact<S> {
-    /// Prepares a symmetric, positive semi-definite block.
+    /// Prepares a positive semi-definite block.
+    ///
+    /// A block from elsewhere may be symmetric to a few digits only. Its symmetric part is taken,
+    /// in [`Self::free`] as in [`Self::exact`]: then an impulse that a sweep leaves as it is
+    /// fulfils the law with the velocity as it is, whatever the block.
     #[must_use]
     pub fn new(block: S::Matrix, mu: f64) -> Self {
+        let unit = |k: usize| S::Vector::default().with_component(k, 1.0);
+        let block = S::matrix(|k| (S::column(&block, k) + S::to_local(&block, unit(k))) * 0.5);
         // A contact between bodies that nothing moves has no answer and needs none.
         let inverse = |x: f64| if x > 0.0 { 1.0 / x } else { 0.0 };
         let [n, t1, t2] = [0, 1, 2].map(|k| {

@@ -11,8 +11,10 @@ pub mod auto;
 mod block_cholesky;
 pub mod block_gs;
 mod cone;
+mod course;
 pub mod enumerate;
 mod gmres;
+mod interior_point;
 mod island;
 pub mod jacobi;
 mod kind;
@@ -27,6 +29,7 @@ pub mod relax;
 pub mod settle;
 pub mod shock;
 mod sweep;
+pub mod to_fclib;
 
 use crate::problem::{ContactProblem, Impulses};
 use crate::space::Space;
@@ -47,6 +50,7 @@ pub use nncg::Nncg;
 pub use pgs::Pgs;
 pub use relax::LocalSolve;
 pub use shock::shock_guess;
+pub use to_fclib::solve_to_fclib;
 
 /// What a solver did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

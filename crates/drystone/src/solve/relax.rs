@@ -5,10 +5,9 @@
 //! solver built on this; a solver that needs both directions makes two iterations at a time.
 //!
 //! Between sweeps the solvers read `Relaxer::measure`, the judge's formula on the velocities at
-//! hand, which costs about half a sweep. What counts is still the judge: `Looks` says when an
-//! iterate deserves one.
+//! hand, which costs about half a sweep. What counts is still the judge: [`super::course`] says
+//! when an iterate deserves one.
 
-use super::limits::Limits;
 use super::local::LocalContact;
 use crate::certify::residual::{natural_map, project_on_cone};
 use crate::problem::{ContactProblem, Impulses, Velocities};
@@ -188,126 +187,5 @@ pub(crate) fn solve_contact<S: Space>(
             Some((solved, _)) => solved,
             None => contact.projected(r, u),
         },
-    }
-}
-
-/// Impulses that are not numbers are no guess: they become zero.
-pub(crate) fn clean<S: Space>(problem: &ContactProblem<S>, guess: &mut Impulses<S>) {
-    guess.local.resize(problem.rows.len(), S::Vector::default());
-    for r in &mut guess.local {
-        if !r.is_finite() {
-            *r = S::Vector::default();
-        }
-    }
-}
-
-/// Decides which iterates the judge sees: a look costs as much as two or three sweeps.
-///
-/// Those that are a tenth better than any that it saw, and those that may be good enough.
-#[derive(Debug)]
-pub(crate) struct Looks {
-    limits: Limits,
-    least: Measure,
-}
-
-/// How much better an iterate must be to be judged.
-const WORTH_A_LOOK: f64 = 0.9;
-
-impl Looks {
-    pub(crate) fn new(limits: Limits) -> Self {
-        Self {
-            limits,
-            least: Measure {
-                worst: f64::INFINITY,
-                relative: f64::INFINITY,
-            },
-        }
-    }
-
-    /// Whether the judge should look at an iterate that measures so.
-    pub(crate) fn are_due(&mut self, measure: Measure) -> bool {
-        if !measure.is_finite() {
-            return false;
-        }
-        let is_good =
-            measure.worst <= self.limits.tolerance || measure.relative <= self.limits.relative;
-        let is_better = measure.worst < WORTH_A_LOOK * self.least.worst
-            || measure.relative < WORTH_A_LOOK * self.least.relative;
-        if is_better {
-            self.least.worst = self.least.worst.min(measure.worst);
-            self.least.relative = self.least.relative.min(measure.relative);
-        }
-        is_good || is_better
-    }
-}
-
-/// Notices when an accelerated sweep goes in circles, and prescribes plain sweeps for a while.
-///
-/// Neither conjugate directions nor extrapolation is sure to converge where contacts keep
-/// changing between stick and slip: about one random pile in a thousand sends them round for
-/// ever, while the plain sweep settles. So after a while without progress the solver goes back to
-/// the best impulses and makes plain sweeps. These phases grow, so that in the end the sweep's
-/// own convergence decides.
-#[derive(Debug)]
-pub(crate) struct Patience<S: Space> {
-    /// The least relative residual, and the impulses that had it.
-    least: f64,
-    best: Vec<S::Vector>,
-    /// Steps without progress.
-    since: u32,
-    /// Plain steps still to make, and the length of the next plain phase.
-    plain: u32,
-    next_plain: u32,
-}
-
-/// What to do next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Advice {
-    /// Go on with acceleration.
-    Accelerate,
-    /// Make a plain step.
-    Sweep,
-    /// The impulses are the best ones again: forget the past and make a plain step.
-    Return,
-}
-
-/// Steps (two sweeps each) that may pass without progress, and in the first plain phase.
-const PATIENT_STEPS: u32 = 200;
-const FIRST_PLAIN_STEPS: u32 = 50;
-/// Progress is a relative residual this many times the least so far.
-const PROGRESS: f64 = 0.9;
-
-impl<S: Space> Patience<S> {
-    pub(crate) fn new(rows: usize) -> Self {
-        Self {
-            least: f64::INFINITY,
-            best: vec![S::Vector::default(); rows],
-            since: 0,
-            plain: 0,
-            next_plain: FIRST_PLAIN_STEPS,
-        }
-    }
-
-    /// What to do after a step that led to `state` and measured so.
-    pub(crate) fn advise(&mut self, measure: Measure, state: &mut Relaxer<'_, S>) -> Advice {
-        if measure.relative < PROGRESS * self.least {
-            self.least = measure.relative;
-            self.best.copy_from_slice(&state.impulses.local);
-            self.since = 0;
-        } else {
-            self.since += 1;
-        }
-        if self.plain > 0 {
-            self.plain -= 1;
-            self.since = 0;
-            return Advice::Sweep;
-        }
-        if self.since < PATIENT_STEPS {
-            return Advice::Accelerate;
-        }
-        self.plain = self.next_plain;
-        self.next_plain = self.next_plain.saturating_mul(2);
-        state.set_as_is(&self.best);
-        Advice::Return
     }
 }

@@ -23,8 +23,9 @@
 //! between walls, anything thrown) are guessed wrong. So the guess is taken only if the judge
 //! finds it better than what was there. A matrix problem has no bodies and no levels.
 
+use super::limits::clean;
 use super::local::LocalContact;
-use super::relax::{LocalSolve, clean, solve_contact};
+use super::relax::{LocalSolve, solve_contact};
 use crate::certify::residual::judge;
 use crate::problem::{ContactProblem, Impulses, Response, Velocities};
 use crate::space::{Linear, Space};

@@ -42,8 +42,10 @@ use crate::detect::{Contact, Lookahead, reach, touch};
 use crate::integrate;
 use crate::material::Materials;
 use crate::problem::assemble::ContactRules;
+use crate::problem::impact::ImpactLaw;
 use crate::shape::Pose;
 use crate::space::{Linear, Space};
+use crate::world::SettingsError;
 use columns::BodyColumns;
 use graph::Graph;
 use guess::guess_loads;
@@ -79,9 +81,47 @@ impl Default for Substep {
             stiffness: 1.0,
             loading: 0.3,
             unloading: 0.6,
-            repair_rate: 0.6,
+            repair_rate: 3.0,
             instructions: Instructions::best(),
         }
+    }
+}
+
+impl Substep {
+    /// Whether the options can be used, together with the law of impact.
+    pub(crate) fn check(&self, law: ImpactLaw) -> Result<(), SettingsError> {
+        if law == ImpactLaw::Reflection {
+            return Err(SettingsError {
+                field: "impact",
+                expected: "\"newton\" with the strategy substep (reflections need velocity)",
+                value: f64::NAN,
+            });
+        }
+        let part = "more than 0 and at most 1";
+        let positive = "a finite number greater than 0";
+        for (field, expected, value, most) in [
+            ("substeps", "1 to 1000", f64::from(self.substeps), 1e3),
+            ("rounds", "1 to 1000", f64::from(self.rounds), 1e3),
+            ("stiffness", positive, self.stiffness, f64::MAX),
+            ("loading", part, self.loading, 1.0),
+            ("unloading", part, self.unloading, 1.0),
+        ] {
+            if !(value > 0.0 && value <= most) {
+                return Err(SettingsError {
+                    field,
+                    expected,
+                    value,
+                });
+            }
+        }
+        if !(self.repair_rate.is_finite() && self.repair_rate >= 0.0) {
+            return Err(SettingsError {
+                field: "repair_rate (1/s)",
+                expected: "a finite number, 0 or more",
+                value: self.repair_rate,
+            });
+        }
+        Ok(())
     }
 }
 
@@ -277,7 +317,7 @@ impl<S: Space> RealTime<S> {
                 for _ in 0..options.rounds {
                     for groups in &graph.colors {
                         let mine = &groups[worker.share(groups.len())];
-                        patch::settle::<S>(instructions, &field, mine, &graph.sides, &law);
+                        patch::settle::<S>(instructions, &field, mine, &graph.sides);
                         worker.wait();
                     }
                     patch::learn::<S>(instructions, &field, worker.share(records), &law);
@@ -362,9 +402,9 @@ fn law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> La
     Law {
         h: h as f32,
         stiffness: (options.stiffness / (acceleration * h * h)) as f32,
-        softness: (acceleration * h * h / options.stiffness) as f32,
         acceleration: acceleration as f32,
         repaired: (options.repair_rate * h).min(1.0) as f32,
+        slop: around.rules.slop as f32,
         threshold: around.rules.restitution_threshold as f32,
         loading: options.loading as f32,
         unloading: options.unloading as f32,

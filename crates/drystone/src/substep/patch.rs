@@ -29,7 +29,7 @@
 //! under a heavy stone and too hard, thus slow to converge, on top of the stack.
 //!
 //! **The gap** g is the separation d where the two are apart; overlaps (d < 0) are repaired by the
-//! part $1-\alpha$ in a substep: $g = (1-\alpha)\,d$. A point that will hit faster than the
+//! part $1-\alpha$ of what exceeds the slop in a substep: $g = (1-\alpha)\,(d + s)$. A point that will hit faster than the
 //! threshold gets $g = h\,e\,u^-_N$ instead: it must leave at e times the speed at which it came.
 
 use std::ops::Range;
@@ -70,8 +70,11 @@ impl<S: Space> Layout<S> {
 
 /// Separation that marks a place in a patch without a point, m.
 pub(crate) const NO_POINT: f32 = 1e30;
-/// Times its load that a contact force may reach in one round.
-const MOST_GROWTH: f32 = 1e3;
+/// Times its own mass's weight that a point's stiffness is made for at most: beyond, single
+/// precision could not tell a body's inertia from rounding.
+const MOST_LOAD: f32 = 1e5;
+/// Times stiffer that a bounce is than a hit without one.
+const FIRM_BOUNCE: f32 = 50.0;
 /// Numbers in a record at most.
 const MOST: usize = 48;
 
@@ -101,12 +104,12 @@ pub(crate) struct Law {
     pub(crate) h: f32,
     /// κ/(a h²): stiffness for a load, 1/m.
     pub(crate) stiffness: f32,
-    /// Its inverse, m: how far any contact gives way under its load.
-    pub(crate) softness: f32,
     /// a, m/s².
     pub(crate) acceleration: f32,
     /// 1 − α: part of an overlap that is repaired in a substep.
     pub(crate) repaired: f32,
+    /// Overlap that is left alone, m.
+    pub(crate) slop: f32,
     /// Approach slower than this does not bounce, m/s.
     pub(crate) threshold: f32,
     /// Part of f − λ that λ takes over in a round where it grows, and where it shrinks.
@@ -138,9 +141,7 @@ pub(crate) struct Sides {
 #[inline(always)]
 fn three<V: Wide>(numbers: &[V; MOST], first: usize, count: usize) -> V3<V> {
     let mut v = [zero::<V>(); 3];
-    for k in 0..count {
-        v[k] = numbers[first + k];
-    }
+    v[..count].copy_from_slice(&numbers[first..first + count]);
     v
 }
 
@@ -217,20 +218,12 @@ fn write_records<S: Space, V: Wide>(
     }
 }
 
-/// Force of a point along n, t₁, t₂ whose sides move by `u`. No force grows to more than a few
-/// times the load that its stiffness was made for.
+/// Force of a point along n, t₁, t₂ whose sides move by `u`.
 #[inline(always)]
-fn point_force<S: Space, V: Wide>(
-    numbers: &[V; MOST],
-    at: usize,
-    u: &V3<V>,
-    (mu, softness): (V, V),
-) -> V3<V> {
+fn point_force<S: Space, V: Wide>(numbers: &[V; MOST], at: usize, u: &V3<V>, mu: V) -> V3<V> {
     let o = zero::<V>();
     let k = numbers[at + Layout::<S>::STIFFNESS];
-    let normal = pressed::<S, V>(numbers, at, u[0])
-        .most(o)
-        .least(V::splat(MOST_GROWTH) * softness * k);
+    let normal = pressed::<S, V>(numbers, at, u[0]).most(o);
     let mut force = [normal, o, o];
     let mut squared = o;
     for j in 0..Layout::<S>::TANGENTS {
@@ -254,7 +247,7 @@ fn pressed<S: Space, V: Wide>(numbers: &[V; MOST], at: usize, u: V) -> V {
 /// Gaps and stiffnesses of a substep.
 #[inline(always)]
 fn begin_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: Range<usize>, law: &Law) {
-    let o = zero::<V>();
+    let (o, one) = (zero::<V>(), V::splat(1.0));
     for group in groups {
         let (records, a, b) = ends_of(field, group);
         let mut numbers = read_records::<S, V>(&field.records, &records);
@@ -282,12 +275,18 @@ fn begin_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: Range<usize>, law:
             // Whether the sides will meet in this substep, with the fall it adds.
             let fall = V::splat(law.acceleration * law.h);
             let meets = (-(d + h * (u - fall))).positive() * (-u).positive();
+            let weight = mass * V::splat(law.acceleration);
             let known = numbers[at + Layout::<S>::FORCE];
-            let stopping = meets * mass * (-u / h);
-            let load = known.most(mass * V::splat(law.acceleration)).most(stopping);
-            numbers[at + Layout::<S>::STIFFNESS] = load * V::splat(law.stiffness) * is_point;
-            let repaired = d.most(o) + V::splat(law.repaired) * d.least(o);
             let bounces = meets * (-u - V::splat(law.threshold)).positive() * e.positive();
+            // A rebound must be exact: what is missing of it is energy lost at every bounce.
+            let firm = one + bounces * V::splat(FIRM_BOUNCE);
+            let stopping = meets * mass * (-u / h) * firm;
+            let load = known
+                .most(weight)
+                .most(stopping)
+                .least(weight * V::splat(MOST_LOAD));
+            numbers[at + Layout::<S>::STIFFNESS] = load * V::splat(law.stiffness) * is_point;
+            let repaired = d.most(o) + V::splat(law.repaired) * (d + V::splat(law.slop)).least(o);
             let rebound = h * e * u;
             numbers[at + Layout::<S>::GAP] = repaired + bounces * (rebound - repaired);
         }
@@ -311,7 +310,6 @@ fn ends_of(field: &Field<'_>, group: usize) -> ([u32; LANES], [u32; LANES], [u32
 #[inline(always)]
 fn learn_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: Range<usize>, law: &Law) {
     let (loading, unloading) = (V::splat(law.loading), V::splat(law.unloading));
-    let softness = V::splat(law.softness);
     for group in groups {
         let (records, a, b) = ends_of(field, group);
         let mut numbers = read_records::<S, V>(&field.records, &records);
@@ -324,7 +322,7 @@ fn learn_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: Range<usize>, law:
         for p in 0..S::POINTS {
             let at = Layout::<S>::point(p);
             let c = place::<S, V>(&numbers, at);
-            let force = point_force::<S, V>(&numbers, at, &S::at_point(&x, &c), (mu, softness));
+            let force = point_force::<S, V>(&numbers, at, &S::at_point(&x, &c), mu);
             let grows = (force[0] - numbers[at + Layout::<S>::FORCE]).positive();
             let part = unloading + (loading - unloading) * grows;
             for j in 0..S::DIM {
@@ -375,7 +373,6 @@ fn add_side<S: Space, V: Wide>(
     field: &Field<'_>,
     sides: &Sides,
     (own, aim): (&Moving<V>, &Moving<V>),
-    softness: V,
     held: &mut Held<V>,
 ) {
     let o = zero::<V>();
@@ -398,15 +395,15 @@ fn add_side<S: Space, V: Wide>(
         let at = Layout::<S>::point(p);
         let c = place::<S, V>(&numbers, at);
         let u = S::at_point(&x, &c);
-        let force = point_force::<S, V>(&numbers, at, &u, (mu, softness));
+        let force = point_force::<S, V>(&numbers, at, &u, mu);
         let now = pressed::<S, V>(&numbers, at, u[0]);
         let then = pressed::<S, V>(&numbers, at, S::at_point(&x_aim, &c)[0]);
         let k = numbers[at + Layout::<S>::STIFFNESS] * now.most(then).positive();
         S::add_force(&force, &c, &mut grip.wrench);
         let (ka, kb) = (k * c[0], k * c[1]);
         let parts = [k, ka, kb, ka * c[0], ka * c[1], kb * c[1]];
-        for j in 0..6 {
-            grip.sums[j] = grip.sums[j] + parts[j];
+        for (sum, part) in grip.sums.iter_mut().zip(parts) {
+            *sum = *sum + part;
         }
     }
     S::hold(&axes, &grip, arm, side, held);
@@ -414,13 +411,7 @@ fn add_side<S: Space, V: Wide>(
 
 /// Moves each body of a colour to where inertia and its patches balance, the others held still.
 #[inline(always)]
-fn settle_kernel<S: Space, V: Wide>(
-    field: &Field<'_>,
-    groups: &[BodyGroup],
-    sides: &[Sides],
-    law: &Law,
-) {
-    let softness = V::splat(law.softness);
+fn settle_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) {
     for group in groups {
         let mut columns = gather::<V>(&field.shift, &group.bodies);
         let own = S::motion(&columns);
@@ -434,7 +425,7 @@ fn settle_kernel<S: Space, V: Wide>(
             angular: S::turned(&inertia, sub(aim.angular, own.angular)),
         });
         for entry in &sides[group.start as usize..group.end as usize] {
-            add_side::<S, V>(field, entry, (&own, &aim), softness, &mut held);
+            add_side::<S, V>(field, entry, (&own, &aim), &mut held);
         }
         let change = S::balance(&held, mass, &inertia);
         let mut moved = own;
@@ -444,11 +435,11 @@ fn settle_kernel<S: Space, V: Wide>(
         }
         S::to_columns(&moved, &mut columns);
         let rows = V::transpose(columns);
-        for k in 0..LANES {
-            if group.bodies[k] != 0 {
+        for (&body, moved) in group.bodies.iter().zip(rows) {
+            if body != 0 {
                 let mut row = Column::default();
-                rows[k].store(&mut row);
-                field.shift.write(group.bodies[k] as usize, row);
+                moved.store(&mut row);
+                field.shift.write(body as usize, row);
             }
         }
     }
@@ -464,6 +455,5 @@ dispatch! {
 }
 dispatch! {
     /// Moves each body of a colour to where inertia and its patches balance.
-    fn settle<S: Space>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides], law: &Law)
-        = settle_kernel
+    fn settle<S: Space>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) = settle_kernel
 }

@@ -26,10 +26,10 @@ use super::simd::{LANES, Wide};
 use crate::space::{D2, D3};
 
 /// Three numbers a lane.
-pub type V3<V> = [V; 3];
+pub(crate) type V3<V> = [V; 3];
 /// Relative motion: linear (n, t₁, t₂), then angular (n, t₁, t₂). In the plane linear (n, t) at 0
 /// and 1, angular at 3.
-pub type Twist<V> = [V; 6];
+pub(crate) type Twist<V> = [V; 6];
 
 /// Displacement and turn, or force and torque, of eight bodies.
 #[derive(Clone, Copy)]
@@ -257,14 +257,16 @@ impl Reduced for D3 {
         let f = held.load.linear;
         let moved: V3<V> = [d[0] * f[0], d[1] * f[1], d[2] * f[2]];
         let r = sub(held.load.angular, cross(held.s1, moved));
-        // LDLᵀ of the 3 × 3 matrix.
-        let tiny = V::splat(1e-30);
-        let d0 = one / xx.most(tiny);
+        // LDLᵀ of the 3 × 3 matrix. Springs only add stiffness, so no pivot is less than that of
+        // inertia alone but by rounding.
+        let least =
+            (V::splat(0.1) * inertia[0].least(inertia[1]).least(inertia[2])).most(V::splat(1e-30));
+        let d0 = one / xx.most(least);
         let (l1, l2) = (xy * d0, xz * d0);
-        let d1 = one / (yy - l1 * xy).most(tiny);
+        let d1 = one / (yy - l1 * xy).most(least);
         let yz = yz - l1 * xz;
         let l3 = yz * d1;
-        let d2 = one / (zz - l2 * xz - l3 * yz).most(tiny);
+        let d2 = one / (zz - l2 * xz - l3 * yz).most(least);
         let y1 = r[1] - l1 * r[0];
         let y2 = r[2] - l2 * r[0] - l3 * y1;
         let w2 = y2 * d2;
@@ -362,7 +364,7 @@ impl Reduced for D2 {
         let stiff =
             inertia[0] + held.s2[0] - (lever[0] * lever[0] * d[0] + lever[1] * lever[1] * d[1]);
         let r = held.load.angular[0] - (lever[0] * d[0] * f[0] + lever[1] * d[1] * f[1]);
-        let w = r / stiff.most(V::splat(1e-30));
+        let w = r / stiff.most((V::splat(0.1) * inertia[0]).most(V::splat(1e-30)));
         Moving {
             linear: [
                 d[0] * (f[0] - lever[0] * w),

@@ -1,10 +1,15 @@
-//! What several test files share: worlds with a floor, materials, stepping for a time.
+//! What several test files share: worlds with a floor, materials, stepping for a time, contact
+//! problems and how to compare their solutions.
 #![allow(dead_code, clippy::unwrap_used)]
 
+use drystone::certify::residual::judge;
 use drystone::glam::{DVec2, DVec3};
+use drystone::problem::local_form::{AnyProblem, parse};
+use drystone::problem::{ContactProblem, Impulses};
+use drystone::solve::{Limits, SolveReport};
 use drystone::{
-    Body, BodyId, Material, MaterialId, Pgs, Settings, Shape2, Shape3, SolverKind, Space, World,
-    World2, World3,
+    Body, BodyId, D3, Linear, Material, MaterialId, Pgs, Settings, Shape2, Shape3, SolverKind,
+    Space, World, World2, World3,
 };
 
 /// Standard gravity of the truth scenes, m/s².
@@ -58,4 +63,106 @@ pub(crate) fn run<S: Space>(world: &mut World<S>, seconds: f64) {
     while world.time() < seconds - 0.5 * world.settings().dt {
         world.step().unwrap();
     }
+}
+
+/// The public contact problems, by name; empty (with a message) where they are not there.
+pub(crate) fn shared_problems() -> Vec<(String, ContactProblem<D3>)> {
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/data/contact-problems"
+    );
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        eprintln!("skipped: there are no contact problems in {folder}");
+        return Vec::new();
+    };
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|e| e == "txt"));
+    paths.sort();
+    let read = |path: std::path::PathBuf| {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        match parse(&std::fs::read_to_string(&path).unwrap()).unwrap() {
+            AnyProblem::Solid(problem) => (name, problem),
+            AnyProblem::Flat(_) => unreachable!("{name} is flat"),
+        }
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// Until the relative residual is `relative`, with every look written down.
+pub(crate) fn to_relative(relative: f64, iterations: u32) -> Limits {
+    Limits {
+        iterations,
+        tolerance: 0.0,
+        relative,
+        budget: None,
+        trace: true,
+    }
+}
+
+/// Until every contact is as good as `tolerance` in m/s.
+pub(crate) fn to_speed(tolerance: f64, iterations: u32) -> Limits {
+    Limits {
+        iterations,
+        tolerance,
+        ..Limits::default()
+    }
+}
+
+/// The report must say what the judge says of the impulses that came back.
+pub(crate) fn assert_honest<S: Space>(
+    name: &str,
+    problem: &ContactProblem<S>,
+    impulses: &Impulses<S>,
+    report: &SolveReport,
+) {
+    let judged = judge(problem, impulses);
+    assert_eq!(report.residual, judged.largest.residual, "{name}");
+    assert_eq!(report.relative, judged.relative, "{name}");
+    assert!(impulses.local.iter().all(|r| r.is_finite()), "{name}");
+}
+
+/// Iterations at which a relative residual was first seen.
+pub(crate) fn reached(report: &SolveReport, relative: f64) -> Option<u32> {
+    let point = report.history.iter().find(|p| p.relative <= relative);
+    point.map(|p| p.iteration)
+}
+
+/// Velocities at contacts, the part of an answer that is unique where impulses are not.
+pub(crate) fn contact_velocities<S: Space>(
+    problem: &ContactProblem<S>,
+    impulses: &Impulses<S>,
+) -> Vec<S::Vector> {
+    let velocities = problem.velocities(impulses);
+    let rows = 0..problem.rows.len();
+    rows.map(|row| problem.velocity(row, &velocities)).collect()
+}
+
+/// Largest difference between two sets of velocities, and the largest velocity that there was to
+/// remove (both m/s).
+pub(crate) fn difference<S: Space>(
+    problem: &ContactProblem<S>,
+    x: &[S::Vector],
+    y: &[S::Vector],
+) -> (f64, f64) {
+    let free = problem.free_velocities();
+    let scale = (0..x.len()).fold(1e-300, |most: f64, row| {
+        most.max(problem.offset_velocity(row, &free).length())
+    });
+    let apart = x.iter().zip(y).map(|(&x, &y)| (x - y).length());
+    (apart.fold(0.0, f64::max), scale)
+}
+
+/// Boxes of 1 m with these masses in kg, one on another on the ground, at rest before gravity.
+pub(crate) fn stack3(masses: &[f64]) -> ContactProblem<D3> {
+    let mut world = World3::default();
+    let m = surface(&mut world, 0.5, 0.0);
+    ground3(&mut world, m);
+    for (k, &mass) in masses.iter().enumerate() {
+        let shape = Shape3::cuboid(DVec3::splat(0.5)).unwrap();
+        let at = DVec3::Y * (0.5 + k as f64);
+        world
+            .add(Body::rigid(shape).with_mass(mass).of(m).at(at))
+            .unwrap();
+    }
+    world.problem()
 }
