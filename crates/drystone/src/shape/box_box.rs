@@ -192,37 +192,36 @@ fn clip(
     let rotation = DMat3::from_quat(other.rotation);
     let columns = [rotation.x_axis, rotation.y_axis, rotation.z_axis];
     let (mut polygon, mut spare) = ([Clipped::default(); 8], [Clipped::default(); 8]);
-    let face = 2 * axis as u32 + u32::from(sign > 0.0);
-    incident_face(&columns, normal, other_half, |k, corner| {
-        let point = other.translation
-            + columns[0] * corner.x
-            + columns[1] * corner.y
-            + columns[2] * corner.z;
-        let id = (0..3).fold(0, |id, j| id | u32::from(corner[j] > 0.0) << j);
-        polygon[k] = Clipped {
+    let face = 2 * axis + usize::from(sign > 0.0);
+    for (place, &id) in polygon.iter_mut().zip(incident_face(&columns, normal)) {
+        let point = other.transform_point(corner(id, other_half));
+        *place = Clipped {
             at: [point[u], point[v]],
             height: sign * point[axis] - half[axis],
             incident: CORNER | id,
-            reference: face,
+            reference: face as u32,
         };
-    });
+    }
     let mut count = 4;
     let tolerance = 1e-9 * (half[u] + half[v]);
-    for (plane, (coordinate, side, limit)) in [
-        (0, 1.0, half[u]),
-        (0, -1.0, half[u]),
-        (1, 1.0, half[v]),
-        (1, -1.0, half[v]),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let distance = |c: &Clipped| side * c.at[coordinate] - limit;
+    let corners = FACES[face];
+    for k in 0..4 {
+        let (from, to) = (corners[k], corners[(k + 1) % 4]);
+        // The side on which both ends of the edge are.
+        let coordinate = usize::from((from ^ to) >> u & 1 == 1);
+        let across = [u, v][coordinate];
+        let side = if from >> across & 1 == 1 { 1.0 } else { -1.0 };
+        let distance = |c: &Clipped| side * c.at[coordinate] - half[across];
         if polygon[..count].iter().all(|c| distance(c) <= tolerance) {
             continue;
         }
-        let feature = CUT | (8 * face) | plane as u32;
-        count = cut(&polygon[..count], &mut spare, tolerance, feature, &distance);
+        count = cut(
+            &polygon[..count],
+            &mut spare,
+            tolerance,
+            CUT | from,
+            &distance,
+        );
         std::mem::swap(&mut polygon, &mut spare);
     }
     for corner in &polygon[..count] {
@@ -242,14 +241,25 @@ fn clip(
     normal
 }
 
-/// Calls `corner(k, place in the box's axes)` for the four corners, in order around, of the face
-/// that faces `normal` most.
-fn incident_face(
-    columns: &[DVec3; 3],
-    normal: DVec3,
-    half: DVec3,
-    mut corner: impl FnMut(usize, DVec3),
-) {
+/// Corners of the faces −x, x, −y, y, −z, z, counter-clockwise from outside. Bit j of a corner says
+/// on which side of axis j it is.
+const FACES: [[u32; 4]; 6] = [
+    [0, 4, 6, 2],
+    [1, 3, 7, 5],
+    [0, 1, 5, 4],
+    [2, 6, 7, 3],
+    [0, 2, 3, 1],
+    [4, 5, 7, 6],
+];
+
+/// Where a corner is in the box's axes.
+fn corner(id: u32, half: DVec3) -> DVec3 {
+    let sign = |axis: u32| if id >> axis & 1 == 1 { 1.0 } else { -1.0 };
+    DVec3::new(sign(0) * half.x, sign(1) * half.y, sign(2) * half.z)
+}
+
+/// The corners of the face that faces `normal` most.
+fn incident_face(columns: &[DVec3; 3], normal: DVec3) -> &'static [u32; 4] {
     let along = [0, 1, 2].map(|k| columns[k].dot(normal));
     let mut axis = 0;
     for k in 1..3 {
@@ -257,21 +267,7 @@ fn incident_face(
             axis = k;
         }
     }
-    let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-    let mut place = DVec3::ZERO;
-    place[axis] = if along[axis] > 0.0 {
-        -half[axis]
-    } else {
-        half[axis]
-    };
-    for (k, (p, q)) in [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
-        .into_iter()
-        .enumerate()
-    {
-        place[u] = p * half[u];
-        place[v] = q * half[v];
-        corner(k, place);
-    }
+    &FACES[2 * axis + usize::from(along[axis] < 0.0)]
 }
 
 /// Sutherland and Hodgman's clip by one line; a rectangle clipped by a rectangle has at most eight
