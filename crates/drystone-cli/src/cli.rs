@@ -22,6 +22,7 @@ come to rest, in 2D and 3D, and after every step a measure of how well the laws 
 const EXAMPLES: &str = "\
 Examples:
   drystone run                         # the default scene
+  drystone view                        # the same in the browser, live
   drystone list                        # the gallery
   drystone run pyramid --seconds 5     # a scene of the gallery
   drystone run my-scene.toml --out poses.csv --out plots.svg
@@ -32,12 +33,20 @@ const RUN_EXAMPLES: &str = "\
 Examples:
   drystone run
   drystone run dominoes --seconds 3 --out plots.svg
+  drystone run brick-wall --out replay.html
   drystone run my-scene.toml --dt 0.002 --iterations 200
   drystone run pyramid --report json > report.json
 
 What is written follows from the extension of FILE:
   .csv          the pose of every body after every step
-  .svg, .png    plots of energy, penetration and residual over time";
+  .svg, .png    plots of energy, penetration and residual over time
+  .html         a replay that plays in any browser, without a server";
+
+const VIEW_EXAMPLES: &str = "\
+Examples:
+  drystone view
+  drystone view arch-25 --paused
+  drystone view my-scene.toml --no-open --port 8080";
 
 const PICTURE_EXAMPLES: &str = "\
 Examples:
@@ -79,6 +88,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run a scene and say how well the laws of contact held
     Run(RunArgs),
+    /// Play a scene in the browser and see contact happen
+    View(ViewArgs),
     /// Run a scene to a time and write a picture of it
     Picture(PictureArgs),
     /// Run a scene to a time and write the contact problem of its next step
@@ -118,9 +129,29 @@ pub(crate) struct RunArgs {
     /// Print a report for programs instead of the summary: one object on standard output
     #[arg(long, value_name = "FORMAT")]
     pub(crate) report: Option<ReportFormat>,
-    /// Write a file; its extension says what: .csv, .svg or .png (can be given several times)
+    /// Write a file; its extension says what: .csv, .svg, .png or .html (can be given several times)
     #[arg(long = "out", value_name = "FILE", value_parser = OutFile::parse)]
     pub(crate) outputs: Vec<OutFile>,
+}
+
+/// Options of `drystone view`.
+#[derive(Debug, Args)]
+#[command(after_help = VIEW_EXAMPLES)]
+pub(crate) struct ViewArgs {
+    /// A scene of the gallery, or a file (.toml or .json)
+    #[arg(default_value = gallery::DEFAULT)]
+    pub(crate) scene: String,
+    /// Port on this machine [default: any that is free]
+    #[arg(long, value_name = "N", default_value = "0", hide_default_value = true)]
+    pub(crate) port: u16,
+    /// Print the address and open no browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+    /// Begin with the scene at rest
+    #[arg(long)]
+    pub(crate) paused: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
 }
 
 /// Options of `drystone picture`.
@@ -283,7 +314,7 @@ fn solvers() -> PossibleValuesParser {
 
 fn chart(text: &str) -> Result<OutFile, String> {
     match OutFile::parse(text) {
-        Ok(file) if file.format != Format::Csv => Ok(file),
+        Ok(file) if matches!(file.format, Format::Svg | Format::Png) => Ok(file),
         _ => Err("races are drawn as .svg or .png".to_owned()),
     }
 }
@@ -313,6 +344,7 @@ mod tests {
         let examples = [
             EXAMPLES,
             RUN_EXAMPLES,
+            VIEW_EXAMPLES,
             PICTURE_EXAMPLES,
             PROBLEM_EXAMPLES,
             RACE_EXAMPLES,
@@ -321,7 +353,7 @@ mod tests {
             let words: Vec<&str> = line.split_whitespace().collect();
             if let [
                 "drystone",
-                "run" | "picture" | "problem" | "race",
+                "run" | "view" | "picture" | "problem" | "race",
                 scene,
                 ..,
             ] = words[..]

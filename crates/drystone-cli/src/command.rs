@@ -7,6 +7,7 @@ mod problem;
 mod race;
 mod run;
 mod solve;
+mod view;
 
 use std::io::{self, Write};
 
@@ -19,6 +20,7 @@ use crate::fault::Fault;
 pub(crate) fn run(command: Command) -> Result<(), Fault> {
     match command {
         Command::Run(args) => run::run(&args),
+        Command::View(args) => view::view(&args),
         Command::Picture(args) => picture::picture(&args),
         Command::Problem(args) => problem::problem(&args),
         Command::Solve(args) => solve::solve(&args),

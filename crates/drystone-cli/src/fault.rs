@@ -12,6 +12,7 @@ use drystone::problem::file::ProblemFileError;
 use drystone::world::SettingsError;
 use drystone_scene::SceneError;
 use drystone_view::ViewError;
+use drystone_view::live::LiveError;
 
 /// Why a command could not do what it was asked to.
 #[derive(Debug, thiserror::Error)]
@@ -85,6 +86,9 @@ pub(crate) enum Fault {
     /// A picture can't be made.
     #[error("{0}")]
     Picture(ViewError),
+    /// There is no viewer.
+    #[error("{0}")]
+    View(LiveError),
     /// Charts can't be put on one sheet.
     #[error("the charts can't be put together: {0}")]
     Sheet(String),

@@ -5,6 +5,7 @@
 //!                   ├─▶ output (poses, plots)
 //!                   └─▶ progress
 //! cli ─▶ case ─▶ contest ─▶ table or JSON, race picture
+//! cli ─▶ live ─▶ the viewer in the browser
 //! ```
 //!
 //! [`cli`] is what can be typed, [`plan`] turns it into something to run, [`command`] has one
@@ -16,6 +17,7 @@ mod cli;
 mod command;
 mod contest;
 mod fault;
+mod live;
 mod output;
 mod plan;
 mod pose;

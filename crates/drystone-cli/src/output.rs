@@ -4,22 +4,26 @@
 //! |---|---|
 //! | `.csv` | the pose of every body after every step, written as the run goes ([`poses`]) |
 //! | `.svg`, `.png` | plots of energy, penetration and residual over time, drawn at the end ([`plots`]) |
+//! | `.html` | a replay that plays in any browser ([`replays`]) |
 //!
 //! All files are opened before the first step, so that a run never ends with nowhere to go.
 //! What was in them stays until there is something to put in its place.
 
 mod plots;
 mod poses;
+mod replays;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use drystone::{Space, StepReport, World};
+use drystone_scene::Scene;
 
 use crate::fault::Fault;
 use plots::History;
 use poses::Poses;
+use replays::Replay;
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +34,8 @@ pub(crate) enum Format {
     Svg,
     /// Plots as pixels.
     Png,
+    /// A replay.
+    Html,
 }
 
 /// A file that was asked for.
@@ -49,11 +55,15 @@ impl OutFile {
             Some("csv") => Format::Csv,
             Some("svg") => Format::Svg,
             Some("png") => Format::Png,
+            Some("html") => Format::Html,
+            Some("mp4" | "gif") => {
+                return Err("films are not written; a replay, .html, plays in any browser".into());
+            }
             other => {
                 let found = other.map_or("no extension".to_owned(), |e| format!(".{e}"));
                 return Err(format!(
                     "it has {found}, but what is written follows from the extension: \
-                     .csv (poses over time), .svg or .png (plots over time)"
+                     .csv (poses over time), .svg or .png (plots over time), .html (a replay)"
                 ));
             }
         };
@@ -70,11 +80,13 @@ pub(crate) struct Outputs {
     poses: Vec<Poses>,
     plots: Vec<(Format, Target)>,
     history: Option<History>,
+    replays: Vec<Replay>,
 }
 
 impl Outputs {
-    /// Opens every file for writing; changes nothing in any of them yet.
-    pub(crate) fn open(files: &[OutFile]) -> Result<Self, Fault> {
+    /// Opens every file for writing; changes nothing in any of them yet. The run will be of
+    /// `seconds`.
+    pub(crate) fn open(files: &[OutFile], scene: &Scene, seconds: f64) -> Result<Self, Fault> {
         let mut outputs = Self::default();
         for (k, file) in files.iter().enumerate() {
             if files[..k].iter().any(|other| other.path == file.path) {
@@ -84,6 +96,7 @@ impl Outputs {
             match file.format {
                 Format::Csv => outputs.poses.push(Poses::new(target)),
                 Format::Svg | Format::Png => outputs.plots.push((file.format, target)),
+                Format::Html => outputs.replays.push(Replay::new(target, scene, seconds)?),
             }
         }
         outputs.history = (!outputs.plots.is_empty()).then(History::default);
@@ -103,7 +116,8 @@ impl Outputs {
         if let Some(history) = &mut self.history {
             history.begin(world);
         }
-        Ok(())
+        let mut replays = self.replays.iter_mut();
+        replays.try_for_each(|replay| replay.begin(world))
     }
 
     /// Adds the state after a step.
@@ -121,11 +135,16 @@ impl Outputs {
         if let Some(history) = &mut self.history {
             history.add(world, step);
         }
+        for replay in &mut self.replays {
+            replay.add(world, step);
+        }
         Ok(())
     }
 
-    /// Draws the plots. Also called after a run that failed, for the steps that were good.
+    /// Draws the plots and writes the replays. Also called after a run that failed, for the steps that were good.
     pub(crate) fn finish(self, title: &str) -> Result<(), Fault> {
+        let mut replays = self.replays.into_iter();
+        replays.try_for_each(Replay::finish)?;
         let Some(history) = &self.history else {
             return Ok(());
         };
@@ -223,6 +242,8 @@ mod tests {
         assert_eq!(format("a/b.csv"), Ok(Format::Csv));
         assert_eq!(format("plot.SVG"), Ok(Format::Svg));
         assert_eq!(format("x.y.png"), Ok(Format::Png));
+        assert_eq!(format("replay.html"), Ok(Format::Html));
+        assert!(format("film.mp4").unwrap_err().contains(".html"));
         for bad in ["plot", "plot.pdf", "", ".csv"] {
             let message = format(bad).unwrap_err();
             assert!(

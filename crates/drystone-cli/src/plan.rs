@@ -49,6 +49,11 @@ impl Plan {
         })
     }
 
+    /// How long the run will be, s.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.steps as f64 * self.world.dt()
+    }
+
     /// Makes all steps.
     pub(crate) fn make_steps(&mut self) -> Result<(), Fault> {
         let mut progress = Progress::new(&self.scene.name, self.steps);
@@ -76,7 +81,7 @@ impl Plan {
 }
 
 /// The scene of the gallery or the file of that name.
-fn find(name: &str) -> Result<Scene, Fault> {
+pub(crate) fn find(name: &str) -> Result<Scene, Fault> {
     if let Some(entry) = gallery::find(name) {
         return entry.scene().map_err(Fault::Scene);
     }

@@ -80,6 +80,14 @@ impl Default for Camera {
     }
 }
 
+/// The sRGB colour that a picture gives to each object.
+#[must_use]
+pub fn colours(stage: &Stage, frame: &Frame) -> Vec<[u8; 3]> {
+    let looks = palette::looks(&place::place(stage, frame), stage.objects.len());
+    let colour = |look: &palette::Look| palette::srgb_from_linear(look.colour);
+    looks.iter().map(colour).collect()
+}
+
 /// How a picture of a frame is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Still {

@@ -165,6 +165,24 @@ impl Materials {
         Ok(())
     }
 
+    /// Gives all surfaces and pairs the same friction.
+    pub fn set_all_friction(&mut self, friction: f64) -> Result<(), MaterialError> {
+        check_surface(friction, 0.0)?;
+        self.list.iter_mut().for_each(|m| m.friction = friction);
+        self.pairs.iter_mut().for_each(|p| p.1.friction = friction);
+        Ok(())
+    }
+
+    /// Gives all surfaces and pairs the same restitution.
+    pub fn set_all_restitution(&mut self, restitution: f64) -> Result<(), MaterialError> {
+        check_surface(0.0, restitution)?;
+        let all = self.list.iter_mut();
+        all.for_each(|m| m.restitution = restitution);
+        let pairs = self.pairs.iter_mut();
+        pairs.for_each(|p| p.1.restitution = restitution);
+        Ok(())
+    }
+
     /// The coefficients where the two meet.
     #[must_use]
     pub fn between(&self, a: MaterialId, b: MaterialId) -> Surface {
@@ -204,6 +222,27 @@ mod tests {
             friction_rule,
             ..Material::default()
         }
+    }
+
+    #[test]
+    fn all_surfaces_and_pairs_can_be_given_one_friction() {
+        let mut materials = Materials::default();
+        let ice = materials.add(with_friction(0.1, Combine::Average)).unwrap();
+        let other = MaterialId::default();
+        let measured = Surface {
+            friction: 0.9,
+            restitution: 0.3,
+        };
+        materials.set_pair(ice, other, measured).unwrap();
+        materials.set_all_friction(0.4).unwrap();
+        for (a, b) in [(ice, ice), (ice, other), (other, other)] {
+            assert_eq!(materials.between(a, b).friction, 0.4);
+        }
+        materials.set_all_restitution(0.5).unwrap();
+        assert_eq!(materials.between(ice, other).restitution, 0.5);
+        assert!(materials.set_all_friction(-1.0).is_err());
+        assert!(materials.set_all_restitution(1.5).is_err());
+        assert_eq!(materials.between(ice, ice).friction, 0.4);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::body::{Bodies, Body, BodyError, BodyId, BodyState, Motion};
+use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
 use crate::detect::{Contact, Lookahead, detect};
 use crate::integrate;
@@ -248,12 +249,16 @@ pub struct World<S: Space> {
     contacts: Vec<Contact<S>>,
     /// Contacts that the last step solved, with their impulses.
     solved: Vec<Contact<S>>,
+    /// The problem that the last step made of them, and its answer.
+    last: Option<Answered<S>>,
     /// Whether something moved or was added since `contacts` were found.
     stale: bool,
     /// What the strategy `substep` keeps.
     real_time: Box<RealTime<S>>,
     step: u64,
     time: f64,
+    /// Step, time (s) and length of a step (s) since which steps had one length.
+    even_since: (u64, f64, f64),
 }
 
 impl<S: Space> Default for World<S> {
@@ -265,10 +270,12 @@ impl<S: Space> Default for World<S> {
             names: BTreeMap::new(),
             contacts: Vec::new(),
             solved: Vec::new(),
+            last: None,
             stale: true,
             real_time: Box::default(),
             step: 0,
             time: 0.0,
+            even_since: (0, 0.0, 0.0),
         }
     }
 }
@@ -313,13 +320,15 @@ impl<S: Space> World<S> {
             self.real_time
                 .evidence(&self.bodies, &self.settings, options)
         });
+        let certificate = evidence.as_ref().map(|evidence| Certificate {
+            step: self.step,
+            ..evidence.certify(&self.bodies)
+        });
+        self.last = evidence.map(|evidence| evidence.into_answered());
         Ok(StepReport {
             step: self.step,
             contacts: self.real_time.contact_count(),
-            certificate: evidence.map(|evidence| Certificate {
-                step: self.step,
-                ..evidence.certify(&self.bodies)
-            }),
+            certificate,
             ..StepReport::default()
         })
     }
@@ -357,9 +366,15 @@ impl<S: Space> World<S> {
                 &ledger,
             )
         });
+        let contacts = impulses.local.len();
+        self.last = Some(Answered {
+            assembled,
+            impulses,
+            reached: None,
+        });
         Ok(StepReport {
             step: self.step,
-            contacts: impulses.local.len(),
+            contacts,
             solve,
             certificate,
         })
@@ -372,7 +387,7 @@ impl<S: Space> World<S> {
         nudges: Option<&[Motion<S>]>,
     ) -> Result<(), StepError> {
         let good = self.bodies.state();
-        let end = (self.step + 1) as f64 * self.settings.dt;
+        let end = self.end_of_step();
         integrate::advance(&mut self.bodies, velocities, end, self.settings.dt);
         if let Some(nudges) = nudges {
             integrate::displace(&mut self.bodies, nudges, self.settings.dt);
@@ -391,10 +406,21 @@ impl<S: Space> World<S> {
                 time: self.time,
             });
         }
+        self.time = self.end_of_step();
         self.step += 1;
-        self.time = self.step as f64 * self.settings.dt;
         self.bodies.load.fill(Default::default());
         Ok(())
+    }
+
+    /// Time after the coming step: steps of one length are counted, not summed, so that time has
+    /// no round-off; where the length changed, the count begins anew.
+    fn end_of_step(&mut self) -> f64 {
+        let dt = self.settings.dt;
+        if self.even_since.2 != dt {
+            self.even_since = (self.step, self.time, dt);
+        }
+        let (step, time, _) = self.even_since;
+        time + (self.step + 1 - step) as f64 * dt
     }
 
     /// Hands the impulses to the contacts they belong to, for the next step to start from.
@@ -600,6 +626,14 @@ impl<S: Space> World<S> {
                 Cow::Owned(self.real_time.contacts(&self.bodies, self.settings.dt))
             }
         }
+    }
+
+    /// The problem that the last step made of its contacts, and its answer; a row's contact is
+    /// that of [`World::solved_contacts`]. `None` before the first step, and with the strategy
+    /// `substep` after steps that are not sampled.
+    #[must_use]
+    pub fn last_problem(&self) -> Option<&Answered<S>> {
+        self.last.as_ref()
     }
 
     /// Energy of all bodies that move.

@@ -260,3 +260,18 @@ fn poses_are_of_the_origin_and_motion_is_of_the_centre_of_mass() {
     world.set_motion(id, Motion::default()).unwrap();
     assert!((world.pose(id).unwrap().position - DVec3::ONE).length() < 1e-12);
 }
+
+#[test]
+fn time_goes_on_where_the_length_of_a_step_changes() {
+    let mut world = World3::default();
+    world.settings_mut().dt = 0.01;
+    for _ in 0..10 {
+        world.step().unwrap();
+    }
+    world.settings_mut().dt = 0.001;
+    for _ in 0..5 {
+        world.step().unwrap();
+    }
+    assert!((world.time() - 0.105).abs() < 1e-15, "{}", world.time());
+    assert_eq!(world.steps(), 15);
+}

@@ -1,12 +1,12 @@
 //! `drystone picture`: a scene at one time, as a picture.
 
 use drystone_frame::{Frame, Stage};
-use drystone_scene::schema;
-use drystone_view::still::{Camera, Still};
+use drystone_view::still::Still;
 
 use super::print;
 use crate::cli::PictureArgs;
 use crate::fault::Fault;
+use crate::live::camera;
 use crate::output::Target;
 use crate::plan::Plan;
 
@@ -17,11 +17,7 @@ pub(crate) fn picture(args: &PictureArgs) -> Result<(), Fault> {
     let still = Still {
         width,
         height,
-        camera: plan
-            .scene
-            .camera
-            .as_ref()
-            .map_or_else(Camera::default, camera),
+        camera: camera(&plan.scene),
         contacts: args.contacts,
     };
     check_size(&still)?;
@@ -49,16 +45,4 @@ fn check_size(still: &Still) -> Result<(), Fault> {
     };
     let sheet = still.render(&empty, &Frame::default());
     sheet.map(|_| ()).map_err(Fault::Picture)
-}
-
-/// The scene's camera; what it leaves open is chosen so that everything is seen.
-fn camera(scene: &schema::Camera) -> Camera {
-    let open = Camera::default();
-    Camera {
-        eye: scene.eye,
-        target: scene.target,
-        field_of_view_deg: scene.field_of_view.unwrap_or(open.field_of_view_deg),
-        azimuth_deg: scene.azimuth,
-        elevation_deg: scene.elevation.unwrap_or(open.elevation_deg),
-    }
 }

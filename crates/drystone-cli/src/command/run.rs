@@ -14,7 +14,7 @@ use crate::summary::summary;
 /// Runs a scene.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Fault> {
     let mut plan = Plan::new(&args.scene, &args.settings, args.seconds)?;
-    let outputs = Outputs::open(&args.outputs)?;
+    let outputs = Outputs::open(&args.outputs, &plan.scene, plan.seconds())?;
     plan.show_warnings();
     let name = &plan.scene.name;
     let mut outcome = match &mut plan.world {

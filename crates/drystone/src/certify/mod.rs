@@ -7,6 +7,7 @@
 
 pub mod certificate;
 pub mod fclib;
+pub mod law;
 pub mod residual;
 
 pub use certificate::{Certificate, Ledger, Solved, WorstContact, certify};

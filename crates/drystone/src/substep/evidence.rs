@@ -8,6 +8,7 @@
 use super::touching::vector;
 use super::{RealTime, Substep, lookahead_of};
 use crate::body::{Bodies, Kind, Motion};
+use crate::certify::law::Answered;
 use crate::certify::{Certificate, Ledger, Solved, certify};
 use crate::detect::Contact;
 use crate::material::Surface;
@@ -44,6 +45,17 @@ impl<S: Space> Evidence<S> {
             },
             &self.ledger,
         )
+    }
+}
+
+impl<S: Space> Evidence<S> {
+    /// The problem and its answer alone, for whoever wants to look closer.
+    pub(crate) fn into_answered(self) -> Answered<S> {
+        Answered {
+            assembled: self.assembled,
+            impulses: self.impulses,
+            reached: Some(self.reached),
+        }
     }
 }
 

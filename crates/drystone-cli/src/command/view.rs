@@ -1,0 +1,72 @@
+//! `drystone view`: a scene that plays in the browser.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use drystone::Strategy;
+use drystone_view::live::{Change, Options, Viewer};
+
+use super::print;
+use crate::cli::{SettingsArgs, ViewArgs};
+use crate::fault::Fault;
+use crate::live::Scenes;
+use crate::plan::find;
+
+/// Opens a scene in the browser and stays until it is stopped.
+pub(crate) fn view(args: &ViewArgs) -> Result<(), Fault> {
+    let scene = find(&args.scene)?;
+    // Said here, with the place in the file, and not by the page.
+    scene.build().map_err(Fault::Scene)?;
+    let options = Options {
+        port: args.port,
+        scene: scene.name.clone(),
+        playing: !args.paused,
+        change: Change {
+            dt: args.settings.dt.or(usual_dt(&args.settings, scene.dt)),
+            strategy: args.settings.strategy.clone(),
+            solver: args.settings.solver.clone(),
+            iterations: args.settings.iterations.map(std::num::NonZeroU32::get),
+            tolerance: args.settings.tolerance,
+            ..Change::default()
+        },
+        log: Arc::new(|text| {
+            // Where standard error is gone there is no one left to tell.
+            let _ = writeln!(std::io::stderr(), "viewer: {text}");
+        }),
+    };
+    let viewer = Viewer::start(Arc::new(Scenes::with(scene)), options).map_err(Fault::View)?;
+    let url = viewer.url();
+    print(&format!("{url}\n"))?;
+    if !args.no_open {
+        open(&url);
+    }
+    print("Open this address in a browser on this machine; Ctrl+C ends the viewer.\n")?;
+    viewer.wait();
+    Ok(())
+}
+
+/// The length of a step that goes with the strategy that was asked for, where the scene says none.
+fn usual_dt(settings: &SettingsArgs, of_scene: Option<f64>) -> Option<f64> {
+    let asked = settings.strategy.as_deref().and_then(Strategy::named);
+    asked.filter(|_| of_scene.is_none()).map(|s| s.usual_dt())
+}
+
+/// Opens an address in the browser of the desktop, if there is one.
+fn open(url: &str) {
+    let program = if cfg!(target_os = "macos") {
+        "open"
+    } else if cfg!(windows) {
+        "explorer"
+    } else {
+        "xdg-open"
+    };
+    let browser = Command::new(program)
+        .arg(url)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    // Without a desktop the address above is all that is needed.
+    drop(browser);
+}

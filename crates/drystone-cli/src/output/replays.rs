@@ -1,0 +1,71 @@
+//! A run as an HTML file that plays anywhere.
+
+use drystone::{Space, StepReport, World};
+use drystone_scene::Scene;
+use drystone_view::live::LiveError;
+use drystone_view::live::page::PAGE;
+use drystone_view::replay::{Recorder, Subject};
+
+use super::Target;
+use crate::fault::Fault;
+use crate::live::verdict::{self, Verdict};
+
+/// A replay that is being recorded.
+#[derive(Debug)]
+pub(super) struct Replay {
+    target: Target,
+    scene: Scene,
+    seconds: f64,
+    recorder: Option<Recorder>,
+}
+
+impl Replay {
+    /// A replay of a run of `seconds`; refused before the first step where there is no page.
+    pub(super) fn new(target: Target, scene: &Scene, seconds: f64) -> Result<Self, Fault> {
+        if PAGE.is_empty() {
+            return Err(Fault::View(LiveError::NoPage));
+        }
+        Ok(Self {
+            target,
+            scene: scene.clone(),
+            seconds,
+            recorder: None,
+        })
+    }
+
+    /// Takes the state before the first step.
+    pub(super) fn begin<S: Space>(&mut self, world: &World<S>) -> Result<(), Fault> {
+        let subject = Subject {
+            stage: world.stage(),
+            about: verdict::about(&self.scene, world),
+            settings: verdict::settings(world),
+            laws: verdict::laws(),
+            seconds: self.seconds,
+        };
+        let recorder = Recorder::new(&subject, &world.frame()).map_err(Fault::View)?;
+        self.recorder = Some(recorder);
+        Ok(())
+    }
+
+    /// Takes the state after a step.
+    pub(super) fn add<S: Space>(&mut self, world: &World<S>, step: &StepReport) {
+        let Some(recorder) = &mut self.recorder else {
+            return;
+        };
+        let verdict = Verdict::of(world);
+        recorder.add_numbers(verdict.numbers(world, step));
+        if recorder.is_due(world.time()) {
+            recorder.add_frame(&world.frame(), &verdict.details);
+        }
+    }
+
+    /// Writes the file.
+    pub(super) fn finish(mut self) -> Result<(), Fault> {
+        let Some(recorder) = self.recorder.take() else {
+            return Ok(());
+        };
+        let page = recorder.finish();
+        let page = page.map_err(|error| self.target.fault(error))?;
+        self.target.replace(page.as_bytes())
+    }
+}
