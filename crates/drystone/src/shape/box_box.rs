@@ -203,7 +203,9 @@ fn clip(
         };
     }
     let mut count = 4;
-    let tolerance = 1e-9 * (half[u] + half[v]);
+    // A millionth of the face: boxes that are turned by rounding alone must not get two points in
+    // one place, which would share the load anew in every step.
+    let tolerance = 1e-6 * (half[u] + half[v]);
     let corners = FACES[face];
     for k in 0..4 {
         let (from, to) = (corners[k], corners[(k + 1) % 4]);

@@ -310,11 +310,11 @@ fn clip(
     }
 }
 
-/// Sutherland and Hodgman's clip by one plane. A corner within a billionth of the edge counts
+/// Sutherland and Hodgman's clip by one plane. A corner within a millionth of the edge counts
 /// as inside, so that exactly aligned faces keep their own corners.
 fn clip_by_plane(polygon: &[Clipped], outward: DVec3, on: DVec3, feature: u32) -> Vec<Clipped> {
     let mut kept = Vec::with_capacity(polygon.len() + 2);
-    let tolerance = 1e-9
+    let tolerance = 1e-6
         * polygon
             .iter()
             .fold(0.0, |m: f64, c| m.max((c.point - on).length()));
