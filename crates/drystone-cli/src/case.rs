@@ -30,6 +30,8 @@ pub(crate) struct Case {
     pub(crate) time: Option<f64>,
     /// The problem.
     pub(crate) problem: AnyProblem,
+    /// Names of the bodies, where they are known.
+    pub(crate) names: Vec<String>,
 }
 
 impl Case {
@@ -50,10 +52,12 @@ impl Case {
             AnyWorld::Flat(world) => AnyProblem::Flat(world.problem()),
             AnyWorld::Solid(world) => AnyProblem::Solid(world.problem()),
         };
+        let names = plan.world.stage().objects.into_iter().map(|o| o.name);
         Ok(Self {
             name: plan.scene.name,
             time: Some(plan.world.time()),
             problem,
+            names: names.collect(),
         })
     }
 
@@ -72,6 +76,7 @@ impl Case {
             name: stem.to_string_lossy().into_owned(),
             time: None,
             problem,
+            names: Vec::new(),
         })
     }
 

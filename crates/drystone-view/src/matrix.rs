@@ -4,11 +4,16 @@
 //! use drystone_view::matrix::{Block, Pattern};
 //!
 //! let diagonal = (0..5).map(|k| Block { row: k, column: k, size: 1.0 });
-//! let pattern = Pattern { side: 5, blocks: diagonal.collect() };
+//! let pattern = Pattern { side: 5, blocks: diagonal.collect(), labels: Vec::new() };
 //! assert!(pattern.image().png()?.starts_with(b"\x89PNG"));
 //! # Ok::<(), drystone_view::ViewError>(())
 //! ```
 
+use std::ops::Range;
+
+use tiny_skia::{FillRule, Paint, Pixmap, Transform};
+
+use crate::plot::font::{Font, Placement};
 use crate::still::Image;
 
 /// Shades span the powers of ten between the smallest block and the largest, but at least and at
@@ -38,6 +43,17 @@ pub struct Pattern {
     pub side: usize,
     /// The blocks that are not zero; those outside the matrix are not drawn.
     pub blocks: Vec<Block>,
+    /// Names of rows, written along the left edge where blocks are large enough to read them.
+    pub labels: Vec<Label>,
+}
+
+/// The name of some rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Label {
+    /// The rows.
+    pub rows: Range<usize>,
+    /// What they are.
+    pub text: String,
 }
 
 /// One block of a matrix.
@@ -58,7 +74,9 @@ impl Pattern {
     pub fn image(&self) -> Image {
         let cells = self.side.min(MOST_PIXELS);
         let cell = (MOST_PIXELS / cells.max(1)).clamp(1, LARGEST_CELL);
-        let mut sheet = Sheet::new(cells * cell);
+        let names = Names::new(self, cell);
+        let mut sheet = Sheet::new(cells * cell, names.width);
+        names.draw(self, cell, &mut sheet);
         let filled = if cell >= LEAST_SPACED_CELL {
             cell - 1
         } else {
@@ -103,26 +121,101 @@ fn shade(share: f64, decades: f64) -> [u8; 3] {
     [mix(0), mix(1), mix(2)]
 }
 
+/// Height of names in pixels.
+const NAME_SIZE: f32 = 13.0;
+
+/// Rows of a name must be so high together, in pixels, to be named.
+const LEAST_NAMED: usize = 12;
+
+/// The names along the left edge.
+struct Names {
+    font: Option<Font>,
+    /// Room that they take, in pixels.
+    width: usize,
+}
+
+impl Names {
+    /// Names of a matrix whose blocks have this size in pixels: none where not all can be read.
+    fn new(pattern: &Pattern, cell: usize) -> Self {
+        let is_high = |label: &Label| label.rows.len() * cell >= LEAST_NAMED;
+        let none = Self {
+            font: None,
+            width: 0,
+        };
+        if pattern.labels.is_empty() || !pattern.labels.iter().all(is_high) {
+            return none;
+        }
+        let Ok(font) = Font::new() else {
+            return none;
+        };
+        let widths = pattern.labels.iter();
+        let widest = widths.fold(0.0_f32, |w, label| {
+            w.max(font.width(&label.text, NAME_SIZE))
+        });
+        Self {
+            width: widest.ceil() as usize + 4,
+            font: Some(font),
+        }
+    }
+
+    fn draw(&self, pattern: &Pattern, cell: usize, sheet: &mut Sheet) {
+        let Some(font) = &self.font else {
+            return;
+        };
+        for label in &pattern.labels {
+            let middle = (label.rows.start + label.rows.end) * cell / 2;
+            let width = font.width(&label.text, NAME_SIZE);
+            let placement = Placement {
+                at: [self.width as f32 - width, NAME_SIZE],
+                size: NAME_SIZE,
+                upwards: false,
+            };
+            let Some(path) = font.outline(&label.text, placement) else {
+                continue;
+            };
+            let Some(mut ink) = Pixmap::new(self.width as u32, 2 * NAME_SIZE as u32) else {
+                continue;
+            };
+            let mut paint = Paint::default();
+            paint.set_color_rgba8(40, 40, 40, 255);
+            let fill = FillRule::Winding;
+            ink.fill_path(&path, &paint, fill, Transform::identity(), None);
+            // The base line a little below the middle of the rows.
+            let top = EDGE + middle + (0.35 * NAME_SIZE) as usize;
+            sheet.stamp(top.saturating_sub(NAME_SIZE as usize), EDGE / 2, &ink);
+        }
+    }
+}
+
 /// A white sheet with a frame, in which squares are filled.
 struct Sheet {
     image: Image,
+    /// Pixels left of the matrix.
+    left: usize,
 }
 
 impl Sheet {
-    /// A sheet for a matrix of so many pixels.
-    fn new(inner: usize) -> Self {
-        let width = inner + 2 * EDGE;
+    /// A sheet for a matrix of so many pixels, with room for names on its left.
+    fn new(inner: usize, names: usize) -> Self {
+        let left = EDGE + names;
+        let (width, height) = (inner + left + EDGE, inner + 2 * EDGE);
         let mut sheet = Self {
             image: Image {
                 width: width as u32,
-                height: width as u32,
-                rgb: vec![255; 3 * width * width],
+                height: height as u32,
+                rgb: vec![255; 3 * width * height],
             },
+            left,
         };
         // One pixel all around the matrix, with one of white inside it.
-        let (first, last) = (EDGE - 2, EDGE + inner + 1);
-        for at in first..=last {
-            for (row, column) in [(first, at), (last, at), (at, first), (at, last)] {
+        for at in 0..inner + 4 {
+            let (top, across) = (EDGE - 2, left - 2);
+            for (row, column) in [
+                (top, across + at),
+                (top + inner + 3, across + at),
+                (top + at, across),
+                (top + at, across + inner + 3),
+            ] {
                 sheet.set(row, column, FRAME);
             }
         }
@@ -132,8 +225,27 @@ impl Sheet {
     fn square(&mut self, top: usize, left: usize, side: usize, rgb: [u8; 3]) {
         for row in top..top + side {
             for column in left..left + side {
-                self.set(EDGE + row, EDGE + column, rgb);
+                self.set(EDGE + row, self.left + column, rgb);
             }
+        }
+    }
+
+    /// Puts ink on the sheet, its top left corner at a pixel.
+    fn stamp(&mut self, top: usize, left: usize, ink: &Pixmap) {
+        for (k, pixel) in ink
+            .pixels()
+            .iter()
+            .enumerate()
+            .filter(|(_, p)| p.alpha() > 0)
+        {
+            let (row, column) = (k / ink.width() as usize, k % ink.width() as usize);
+            let paper = 255 - pixel.alpha();
+            let rgb = [pixel.red(), pixel.green(), pixel.blue()];
+            self.set(
+                top + row,
+                left + column,
+                rgb.map(|part| part.saturating_add(paper)),
+            );
         }
     }
 
@@ -165,6 +277,7 @@ mod tests {
         let pattern = Pattern {
             side: 4,
             blocks: vec![block(0, 0, 100.0), block(1, 2, 0.1), block(3, 3, 1e-30)],
+            labels: Vec::new(),
         };
         let image = pattern.image();
         assert_eq!(colour(&image, 4, 0, 0), Some(DARK));
@@ -179,11 +292,52 @@ mod tests {
         let side = 5_000;
         let mut blocks: Vec<Block> = (0..side).map(|k| block(k, k, 1.0)).collect();
         blocks.extend([block(side, 0, 1.0), block(0, 9, f64::NAN), block(9, 0, 0.0)]);
-        let image = Pattern { side, blocks }.image();
+        let labels = vec![Label {
+            rows: 0..1,
+            text: "too small to read".to_owned(),
+        }];
+        let image = Pattern {
+            side,
+            blocks,
+            labels,
+        }
+        .image();
         assert_eq!(image.width as usize, MOST_PIXELS + 2 * EDGE);
         let corner = (EDGE + MOST_PIXELS - 1) as u32;
         assert_eq!(image.pixel(corner, corner), Some(DARK));
         assert_eq!(image.pixel(EDGE as u32, corner), Some([255; 3]));
         assert_eq!(Pattern::default().image().width as usize, 2 * EDGE);
+    }
+
+    #[test]
+    fn names_stand_beside_their_rows() {
+        let label = |rows: Range<usize>, text: &str| Label {
+            rows,
+            text: text.to_owned(),
+        };
+        let mut pattern = Pattern {
+            side: 4,
+            blocks: (0..4).map(|k| block(k, k, 1.0)).collect(),
+            labels: Vec::new(),
+        };
+        let plain = pattern.image();
+        pattern.labels = vec![label(0..3, "stone on floor"), label(3..4, "a")];
+        let named = pattern.image();
+        assert!(named.width > plain.width + 60);
+        assert_eq!(named.height, plain.height);
+        // Ink left of the matrix, within the rows of the first name and of the second.
+        let ink = |rows: Range<u32>| {
+            let dark =
+                |row: u32, column: u32| named.pixel(column, row).is_some_and(|rgb| rgb[0] < 120);
+            let width = named.width - plain.width;
+            rows.flat_map(|row| (0..width).map(move |column| (row, column)))
+                .filter(|&(row, column)| dark(row, column))
+                .count()
+        };
+        let edge = EDGE as u32;
+        let cell = LARGEST_CELL as u32;
+        assert!(ink(edge + cell..edge + 2 * cell) > 50);
+        assert!(ink(edge..edge + cell / 2) == 0);
+        assert!(ink(edge + 3 * cell..edge + 4 * cell) > 5);
     }
 }

@@ -28,7 +28,7 @@
 mod axis;
 mod decimate;
 mod drawing;
-mod font;
+pub(crate) mod font;
 mod layout;
 
 use crate::ViewError;

@@ -433,11 +433,15 @@ impl<S: Space> World<S> {
         self.contacts.clone_from(&self.solved);
     }
 
-    /// Finds contacts again if something changed since they were found.
+    /// Finds contacts again if something changed since they were found. The strategy `substep`
+    /// keeps contacts of its own, so these are always old there.
     fn refresh_contacts(&mut self) {
-        if self.stale {
+        let is_stale = self.stale;
+        let is_substep = matches!(self.settings.strategy, Strategy::Substep(_));
+        if is_stale || is_substep {
             self.find_contacts();
         }
+        self.stale = is_stale && is_substep;
     }
 
     fn find_contacts(&mut self) {

@@ -2,9 +2,9 @@
 
 mod picture;
 
-use drystone::problem::ContactProblem;
+use drystone::problem::{ContactProblem, Side};
 use drystone::{Linear, SolverKind, Space};
-use drystone_view::matrix::{Block, Pattern};
+use drystone_view::matrix::{Block, Label, Pattern};
 
 use super::print;
 use crate::case::{Case, on_problem};
@@ -27,7 +27,7 @@ pub(crate) fn race(args: &RaceArgs) -> Result<(), Fault> {
         return Err(Fault::NoContacts(case.name));
     }
     if let Some(matrix) = &mut matrix {
-        let pattern = on_problem!(&case.problem, problem => pattern(problem));
+        let pattern = on_problem!(&case.problem, problem => pattern(problem, &case.names));
         matrix.replace(&pattern.image().png().map_err(Fault::Picture)?)?;
     }
     let goal = Goal {
@@ -54,8 +54,38 @@ pub(crate) fn race(args: &RaceArgs) -> Result<(), Fault> {
     print(&format!("\nwrote {}\n", files.join(" and ")))
 }
 
+/// The bodies of each run of rows, by their names.
+fn labels<S: Space>(problem: &ContactProblem<S>, names: &[String]) -> Vec<Label> {
+    let name = |side: &Side<S>| {
+        let bodies: Vec<&str> = side
+            .bodies()
+            .map(|k| names.get(k as usize).map_or("?", String::as_str))
+            .collect();
+        if bodies.is_empty() {
+            "fixed".to_owned()
+        } else {
+            bodies.join("+")
+        }
+    };
+    let mut labels: Vec<Label> = Vec::new();
+    if names.is_empty() {
+        return labels;
+    }
+    for (k, row) in problem.rows.iter().enumerate() {
+        let text = format!("{} | {}", name(&row.a), name(&row.b));
+        match labels.last_mut() {
+            Some(last) if last.text == text => last.rows.end = k + 1,
+            _ => labels.push(Label {
+                rows: k..k + 1,
+                text,
+            }),
+        }
+    }
+    labels
+}
+
 /// The blocks of A with their Frobenius norms.
-fn pattern<S: Space>(problem: &ContactProblem<S>) -> Pattern {
+fn pattern<S: Space>(problem: &ContactProblem<S>, names: &[String]) -> Pattern {
     let reduced = problem.reduced();
     let side = problem.rows.len();
     let norm = |block: &S::Matrix| {
@@ -73,5 +103,6 @@ fn pattern<S: Space>(problem: &ContactProblem<S>) -> Pattern {
     Pattern {
         side,
         blocks: blocks.collect(),
+        labels: labels(problem, names),
     }
 }

@@ -5,24 +5,24 @@ use tiny_skia::{Path, PathBuilder};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
 /// A sans-serif font, and one with more signs for what it lacks.
-pub(super) struct Font {
+pub(crate) struct Font {
     faces: [Face<'static>; 2],
 }
 
 /// Where and how a text is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Placement {
+pub(crate) struct Placement {
     /// Start of the base line.
-    pub(super) at: [f32; 2],
+    pub(crate) at: [f32; 2],
     /// Font size, in the units of the position.
-    pub(super) size: f32,
+    pub(crate) size: f32,
     /// Whether it runs upwards instead of to the right.
-    pub(super) upwards: bool,
+    pub(crate) upwards: bool,
 }
 
 impl Font {
     /// Reads the fonts.
-    pub(super) fn new() -> Result<Self, ViewError> {
+    pub(crate) fn new() -> Result<Self, ViewError> {
         let sans = Face::parse(epaint_default_fonts::UBUNTU_LIGHT, 0)?;
         let signs = Face::parse(epaint_default_fonts::HACK_REGULAR, 0)?;
         Ok(Self {
@@ -46,7 +46,7 @@ impl Font {
     }
 
     /// Width of a text.
-    pub(super) fn width(&self, text: &str, size: f32) -> f32 {
+    pub(crate) fn width(&self, text: &str, size: f32) -> f32 {
         let advances = text.chars().map(|sign| {
             let (face, glyph) = self.glyph(sign);
             Self::advance(face, glyph)
@@ -55,7 +55,7 @@ impl Font {
     }
 
     /// The outline of a text, `None` if it has no ink.
-    pub(super) fn outline(&self, text: &str, placement: Placement) -> Option<Path> {
+    pub(crate) fn outline(&self, text: &str, placement: Placement) -> Option<Path> {
         let mut pen = Pen {
             builder: PathBuilder::new(),
             placement,

@@ -76,12 +76,14 @@ pub struct Substep {
 }
 
 impl Default for Substep {
+    /// Six rounds. Stiffer contacts or faster learning hold heaps better and let very large walls
+    /// grow restless after minutes: a wall of 5,050 boxes is still after 25 s with these.
     fn default() -> Self {
         Self {
             substeps: 1,
             rounds: 6,
-            learn_every: 2,
-            stiffness: 1.0,
+            learn_every: 1,
+            stiffness: 0.5,
             loading: 0.5,
             unloading: 1.0,
             repair_rate: 3.0,
