@@ -93,7 +93,7 @@ impl<S: Space> Default for Settings<S> {
     /// 240 steps a second, 9.81 m/s² down y, contacts kept from 5 mm, a certificate each step.
     fn default() -> Self {
         Self {
-            dt: 1.0 / 240.0,
+            dt: Strategy::default().usual_dt(),
             gravity: S::Vector::default().with_component(1, -9.81),
             contact: ContactRules::default(),
             margin: 5e-3,
@@ -106,7 +106,7 @@ impl<S: Space> Default for Settings<S> {
 }
 
 /// A setting that can't be used.
-#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{field} must be {expected}, not {value}")]
 pub struct SettingsError {
     /// Which setting.
@@ -114,10 +114,19 @@ pub struct SettingsError {
     /// What would be right, with its unit.
     pub expected: &'static str,
     /// What was given.
-    pub value: f64,
+    pub value: String,
 }
 
 impl<S: Space> Settings<S> {
+    /// How detection looks ahead.
+    pub(crate) fn lookahead(&self) -> Lookahead {
+        Lookahead {
+            dt: self.dt,
+            margin: self.margin,
+            acceleration: self.gravity.length(),
+        }
+    }
+
     /// Whether the settings can be used.
     pub fn check(&self) -> Result<(), SettingsError> {
         let positive = "a finite number greater than 0";
@@ -133,7 +142,7 @@ impl<S: Space> Settings<S> {
             return Err(SettingsError {
                 field: "gravity",
                 expected: "made of finite numbers (m/s²)",
-                value,
+                value: value.to_string(),
             });
         }
         for (field, value, may_be_zero) in [
@@ -156,7 +165,7 @@ impl<S: Space> Settings<S> {
                 return Err(SettingsError {
                     field,
                     expected: if may_be_zero { not_negative } else { positive },
-                    value,
+                    value: value.to_string(),
                 });
             }
         }
@@ -304,13 +313,9 @@ impl<S: Space> World<S> {
         let good = self.bodies.state();
         integrate::steer(&mut self.bodies, self.time, dt);
         let around = Circumstances {
+            settings: &self.settings,
             materials: &self.materials,
-            rules: self.settings.contact,
-            gravity: self.settings.gravity,
-            dt,
-            margin: self.settings.margin,
             time: self.time,
-            threads: self.settings.threads as usize,
         };
         let is_stale = std::mem::take(&mut self.stale);
         self.real_time
@@ -399,6 +404,8 @@ impl<S: Space> World<S> {
     fn accept(&mut self, good: BodyState<S>) -> Result<(), StepError> {
         if let Some(k) = integrate::first_not_finite(&self.bodies) {
             self.bodies.restore(good);
+            // What the failed step left there may be no numbers either.
+            *self.real_time = RealTime::default();
             self.stale = true;
             return Err(StepError::NotFinite {
                 body: self.bodies.name(k).to_owned(),
@@ -445,11 +452,7 @@ impl<S: Space> World<S> {
     }
 
     fn find_contacts(&mut self) {
-        let ahead = Lookahead {
-            dt: self.settings.dt,
-            margin: self.settings.margin,
-            acceleration: self.settings.gravity.length(),
-        };
+        let ahead = self.settings.lookahead();
         self.contacts = detect(&self.bodies, &self.materials, &ahead, &self.contacts);
         self.stale = false;
     }

@@ -442,3 +442,32 @@ fn a_platform_carries_what_stands_on_it() {
     let end = world.pose(body).unwrap().position;
     assert!(end.distance(DVec3::new(1.0, 0.9, 0.0)) < 5e-3, "{end}");
 }
+
+#[test]
+fn a_step_that_fails_leaves_a_world_that_goes_on() {
+    let mut world = floor3();
+    let top = *stack(&mut world, &[1.0; 3]).last().unwrap();
+    run(&mut world, 10);
+    let before = world.state_hash();
+    let at = world.pose(top).unwrap().position;
+    world
+        .add_force(top, DVec3::new(0.0, 1e300, 0.0), at)
+        .unwrap();
+    assert!(world.step().is_err());
+    assert_eq!(world.state_hash(), before);
+    // Loads stay until a step succeeds: take this one back.
+    world
+        .add_force(top, DVec3::new(0.0, -1e300, 0.0), at)
+        .unwrap();
+    let moved = moved(&mut world, top, 120);
+    assert!(moved.length() < 1e-2, "{moved}");
+}
+
+#[test]
+fn reflections_are_refused_by_name() {
+    let mut world = floor3();
+    world.settings_mut().contact.impact = drystone::ImpactLaw::Reflection;
+    let error = world.step().unwrap_err().to_string();
+    assert!(error.contains("impact must be \"newton\""), "{error}");
+    assert!(error.ends_with("not \"reflection\""), "{error}");
+}

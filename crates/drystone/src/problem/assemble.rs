@@ -75,16 +75,10 @@ pub fn assemble<S: Space>(
     dt: f64,
     rules: &ContactRules,
 ) -> Assembled<S> {
-    let responses = (0..bodies.len())
-        .map(|k| Response {
-            inv_mass: bodies.inertial[k].inv_mass,
-            inv_inertia: bodies.world_inv_inertia(k),
-        })
-        .collect();
     let (contact_of_row, islands) = group_by_island(bodies, contacts);
     let mut problem = ContactProblem {
         dt,
-        responses,
+        responses: responses(bodies),
         free,
         rows: Vec::with_capacity(contacts.len()),
         islands,
@@ -113,6 +107,16 @@ pub fn assemble<S: Space>(
         set_bounces(&mut assembled, contacts, &bodies.motion, rules);
     }
     assembled
+}
+
+/// How all bodies answer impulses.
+pub(crate) fn responses<S: Space>(bodies: &Bodies<S>) -> Vec<Response<S>> {
+    (0..bodies.len())
+        .map(|k| Response {
+            inv_mass: bodies.inertial[k].inv_mass,
+            inv_inertia: bodies.world_inv_inertia(k),
+        })
+        .collect()
 }
 
 /// Works impacts out together and writes their outcome into the targets.

@@ -12,7 +12,7 @@ use super::shared::Shared;
 use super::simd::{Column, LANES};
 use crate::body::{Bodies, Motion};
 use crate::shape::Pose;
-use crate::space::{Components, Space};
+use crate::space::{Components, Linear, Space};
 
 /// A mass or inertia that nothing moves, kg or kg·m²: large, yet its square is a number.
 const IMMOVABLE: f64 = 1e15;
@@ -255,7 +255,7 @@ fn get<S: Space>(column: &Column) -> Motion<S> {
 fn held_inertia<S: Space>(bodies: &Bodies<S>, k: usize) -> [f64; 6] {
     let inertial = &bodies.inertial[k];
     let is_free = |axis: usize| inertial.free_spins.component(axis) > 0.0;
-    let turns = S::apply_inertia(&inertial.inv_inertia, S::Spin::splat(1.0)).length_is_positive();
+    let turns = S::apply_inertia(&inertial.inv_inertia, S::Spin::splat(1.0)).length() > 0.0;
     let world = S::world_inertia(bodies.rotation[k], &inertial.inertia);
     let element = |i: usize, j: usize| {
         if turns && is_free(i) && is_free(j) {
@@ -278,15 +278,4 @@ fn held_inertia<S: Space>(bodies: &Bodies<S>, k: usize) -> [f64; 6] {
         element(0, 2),
         element(1, 2),
     ]
-}
-
-/// Whether a spin is not zero.
-trait IsPositive {
-    fn length_is_positive(self) -> bool;
-}
-
-impl<T: crate::space::Linear> IsPositive for T {
-    fn length_is_positive(self) -> bool {
-        self.length() > 0.0
-    }
 }

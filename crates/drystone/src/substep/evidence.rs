@@ -6,16 +6,16 @@
 //! thinks of its own error is used.
 
 use super::touching::vector;
-use super::{RealTime, Substep, lookahead_of};
+use super::{RealTime, Substep, may_touch};
 use crate::body::{Bodies, Kind, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Ledger, Solved, certify};
 use crate::detect::Contact;
 use crate::material::Surface;
-use crate::problem::assemble::Assembled;
-use crate::problem::{ContactProblem, Impulses, Island, Response, Row, Side, Velocities};
+use crate::problem::assemble::{Assembled, responses};
+use crate::problem::{ContactProblem, Impulses, Island, Row, Side, Velocities};
 use crate::shape::ContactPoint;
-use crate::space::{Linear, Space};
+use crate::space::Space;
 use crate::world::Settings;
 
 /// The last substep of a step, as a contact problem with its answer.
@@ -46,9 +46,7 @@ impl<S: Space> Evidence<S> {
             &self.ledger,
         )
     }
-}
 
-impl<S: Space> Evidence<S> {
     /// The problem and its answer alone, for whoever wants to look closer.
     pub(crate) fn into_answered(self) -> Answered<S> {
         Answered {
@@ -89,7 +87,7 @@ impl<S: Space> RealTime<S> {
             ledger
                 .forces
                 .push(momentum_change(bodies, k, &before, &free));
-            ledger.kinetic_energy += kinetic_energy(bodies, k, &before);
+            ledger.kinetic_energy += bodies.kinetic_energy_at(k, &before);
             ledger.before.push(before);
             problem.free.push(free);
         }
@@ -143,14 +141,13 @@ impl<S: Space> RealTime<S> {
 
     /// Contacts of all pairs, detected afresh at the present poses.
     fn fresh_contacts(&self, bodies: &Bodies<S>, settings: &Settings<S>) -> Vec<Contact<S>> {
-        let ahead = lookahead_of(settings);
+        let ahead = settings.lookahead();
         let mut contacts = Vec::new();
         let mut points = Vec::new();
         for index in 0..self.patches.pair_count() {
             let pair = self.patches.pair(index);
             let (a, b) = (pair.a as usize, pair.b as usize);
-            let between = bodies.position[b] - bodies.position[a];
-            if between.length() > bodies.radius[a] + bodies.radius[b] {
+            if !may_touch(bodies, a, b, 0.0) {
                 continue;
             }
             points.clear();
@@ -171,15 +168,6 @@ impl<S: Space> RealTime<S> {
     }
 }
 
-fn responses<S: Space>(bodies: &Bodies<S>) -> Vec<Response<S>> {
-    (0..bodies.len())
-        .map(|k| Response {
-            inv_mass: bodies.inertial[k].inv_mass,
-            inv_inertia: bodies.world_inv_inertia(k),
-        })
-        .collect()
-}
-
 /// Impulse of forces on a body that changes its motion from one to the other.
 fn momentum_change<S: Space>(
     bodies: &Bodies<S>,
@@ -195,13 +183,4 @@ fn momentum_change<S: Space>(
         (free.linear - before.linear) * bodies.mass(k),
         S::apply_inertia(&inertia, free.spin - before.spin),
     )
-}
-
-fn kinetic_energy<S: Space>(bodies: &Bodies<S>, k: usize, motion: &Motion<S>) -> f64 {
-    if !bodies.is_dynamic(k) {
-        return 0.0;
-    }
-    let inertia = S::world_inertia(bodies.rotation[k], &bodies.inertial[k].inertia);
-    let angular = S::apply_inertia(&inertia, motion.spin);
-    0.5 * (bodies.mass(k) * motion.linear.dot(motion.linear) + angular.dot(motion.spin))
 }

@@ -1,9 +1,8 @@
 //! Arrays that several threads write in places that do not meet.
 //!
-//! The colouring ([`super::color`]) sees to it that the patches of one colour share no body that
-//! moves. Threads that work on different patches of a colour, or on different ranges of bodies,
-//! therefore write different elements; bodies that impulses do not move are read by many and
-//! written by none. Safe Rust can't express "disjoint by colour", so this file does, and nothing
+//! Between two barriers ([`super::crew`]) threads work on different ranges of bodies or of records,
+//! or on different bodies of one colour, which do not touch each other ([`super::graph`]): they
+//! write different elements, and what they read besides is written by none of them then. Safe Rust can't express "disjoint by colour", so this file does, and nothing
 //! else in the engine holds a raw pointer.
 
 #![allow(unsafe_code)]
