@@ -6,35 +6,35 @@
 //! $$ \Delta c = n\cdot(l_b - l_a) + j_b\cdot\theta_b - j_a\cdot\theta_a . $$
 //!
 //! Distances along A's axis $e_i$: $c = e_i\cdot d$ with $d = p_b - p_a$, $n = e_i$,
-//! $j_b = r_b\times e_i$, and because the axis turns with A, $j_a = (r_a + d)\times e_i$. To second
-//! order the bodies' spins add $\tfrac12 h^2 n\cdot(\omega_b\times(\omega_b\times r_b) -
-//! \omega_a\times(\omega_a\times (r_a + d)))$ in h seconds; a joint that knows of it does not creep
-//! outwards on what swings.
+//! $j_b = r_b\times e_i$, and because the axis turns with A, $j_a = (r_a + d)\times e_i$.
+//!
+//! In a step, c is that of its end and arms and axes are those of its **middle**. A point that turns
+//! by θ moves along its chord, $e^{[\theta]}r - r = \theta\times e^{[\theta/2]}r$ to third order; with
+//! the arms of the start a swinging body would creep outwards, and forces along them would feed its
+//! swing.
 
 use super::{Axis, Freedom, Goal, JointKind};
-use crate::body::Bodies;
+use crate::body::{Bodies, Motion};
 use crate::shape::Pose;
 use crate::space::{Components, Linear, Space};
+
+/// Where in a step directions are taken. Exactly half-way neither feeds nor damps what swings; a
+/// little later damps what swings faster than steps can follow.
+pub(crate) const MIDDLE: f64 = 0.55;
 
 /// One coordinate of a joint.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Row<S: Space> {
     /// c, m or rad.
     pub(crate) value: f64,
-    /// What spins add to it in a second squared, m/s².
-    pub(crate) bend: f64,
     pub(crate) n: S::Vector,
     pub(crate) j_a: S::Spin,
     pub(crate) j_b: S::Spin,
-}
-
-/// Bodies and frames of a joint. Frames are relative to centres of mass, in body axes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ends<S: Space> {
-    pub(crate) a: usize,
-    pub(crate) b: usize,
-    pub(crate) frame_a: Pose<S>,
-    pub(crate) frame_b: Pose<S>,
+    /// From the centres of mass to where a force along n acts, m.
+    pub(crate) arm_a: S::Vector,
+    pub(crate) arm_b: S::Vector,
+    /// How far apart the points are that it pulls along their line, m; 0 for other rows.
+    pub(crate) length: f64,
 }
 
 /// Which coordinate of a joint.
@@ -103,28 +103,57 @@ fn add_axis(coordinate: Coordinate, axis: &Axis, rows: &mut Vec<(Coordinate, Rol
     }
 }
 
+/// Where a body's centre of mass is, and how it moves from there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Way<S: Space> {
+    pub(crate) from: Pose<S>,
+    pub(crate) by: Motion<S>,
+}
+
+impl<S: Space> Way<S> {
+    /// A body that stays where it is.
+    pub(crate) fn none(bodies: &Bodies<S>, k: usize) -> Self {
+        Self {
+            from: Pose {
+                position: bodies.position[k],
+                rotation: bodies.rotation[k],
+            },
+            by: Motion::default(),
+        }
+    }
+
+    fn turned(&self, part: f64) -> S::Rotation {
+        if self.by.spin == S::Spin::default() {
+            self.from.rotation
+        } else {
+            S::turn(self.from.rotation, self.by.spin * part)
+        }
+    }
+}
+
 /// A joint's frames in the world.
-pub(crate) struct Placed<S: Space> {
+struct Placed<S: Space> {
     /// From the centres of mass to the frames' origins, m.
-    pub(crate) arm_a: S::Vector,
-    pub(crate) arm_b: S::Vector,
-    /// From A's to B's origin, m.
-    pub(crate) between: S::Vector,
+    arm_a: S::Vector,
+    arm_b: S::Vector,
+    /// From A's origin to B's, m.
+    between: S::Vector,
     rotation_a: S::Rotation,
     rotation_b: S::Rotation,
 }
 
-/// Places a joint's frames.
-pub(crate) fn place<S: Space>(bodies: &Bodies<S>, ends: &Ends<S>) -> Placed<S> {
-    let (turn_a, turn_b) = (bodies.rotation[ends.a], bodies.rotation[ends.b]);
-    let arm_a = S::rotate(turn_a, ends.frame_a.position);
-    let arm_b = S::rotate(turn_b, ends.frame_b.position);
+/// Places a joint's frames after a part of its bodies' ways.
+fn place<S: Space>(frames: [&Pose<S>; 2], [a, b]: &[Way<S>; 2], part: f64) -> Placed<S> {
+    let (turn_a, turn_b) = (a.turned(part), b.turned(part));
+    let arm_a = S::rotate(turn_a, frames[0].position);
+    let arm_b = S::rotate(turn_b, frames[1].position);
+    let moved = (b.by.linear - a.by.linear) * part;
     Placed {
         arm_a,
         arm_b,
-        between: (bodies.position[ends.b] - bodies.position[ends.a]) + (arm_b - arm_a),
-        rotation_a: S::compose(turn_a, ends.frame_a.rotation),
-        rotation_b: S::compose(turn_b, ends.frame_b.rotation),
+        between: (b.from.position - a.from.position) + moved + (arm_b - arm_a),
+        rotation_a: S::compose(turn_a, frames[0].rotation),
+        rotation_b: S::compose(turn_b, frames[1].rotation),
     }
 }
 
@@ -138,43 +167,52 @@ fn hinge_axis(kind: &JointKind) -> Option<usize> {
     if free.next().is_none() { first } else { None }
 }
 
-/// Calls `f` with every row of a joint; rows of one coordinate follow each other.
+/// Calls `f` with every row of a joint whose bodies go these ways: values are those at the end,
+/// directions those half-way.
 pub(crate) fn for_each_row<S: Space>(
-    bodies: &Bodies<S>,
-    ends: &Ends<S>,
-    kind: &JointKind,
-    roles: &[(Coordinate, Role)],
+    frames: [&Pose<S>; 2],
+    (kind, roles): (&JointKind, &[(Coordinate, Role)]),
+    ways: &[Way<S>; 2],
     mut f: impl FnMut(usize, Row<S>),
 ) {
-    let placed = place(bodies, ends);
+    let end = place(frames, ways, 1.0);
+    let middle = place(frames, ways, MIDDLE);
     let mut angles = None;
     for (index, &(coordinate, _)) in roles.iter().enumerate() {
         let row = match coordinate {
             Coordinate::Linear(k) => {
                 let unit = S::Vector::default().with_component(k as usize, 1.0);
-                let n = S::rotate(placed.rotation_a, unit);
-                along(bodies, ends, &placed, n, n.dot(placed.between))
+                let value = S::rotate(end.rotation_a, unit).dot(end.between);
+                let n = S::rotate(middle.rotation_a, unit);
+                row([middle.arm_a + middle.between, middle.arm_b], n, value)
             }
             Coordinate::Angular(k) => {
-                let angles = angles.get_or_insert_with(|| {
-                    S::angles(placed.rotation_a, placed.rotation_b, hinge_axis(kind))
+                let (end, middle) = angles.get_or_insert_with(|| {
+                    let free = hinge_axis(kind);
+                    (
+                        S::angles(end.rotation_a, end.rotation_b, free),
+                        S::angles(middle.rotation_a, middle.rotation_b, free),
+                    )
                 });
-                let angle = angles[k as usize];
+                let along = middle[k as usize].along;
                 Row {
-                    value: angle.value,
-                    j_a: angle.along,
-                    j_b: angle.along,
+                    value: end[k as usize].value,
+                    j_a: along,
+                    j_b: along,
                     ..Row::default()
                 }
             }
             Coordinate::Distance => {
-                let length = placed.between.length();
-                let n = if length > 0.0 {
-                    placed.between * (1.0 / length)
+                let along = middle.between.length();
+                let n = if along > 0.0 {
+                    middle.between * (1.0 / along)
                 } else {
                     S::Vector::default().with_component(0, 1.0)
                 };
-                stretch(bodies, ends, &placed, n, length)
+                Row {
+                    length: along,
+                    ..row([middle.arm_a, middle.arm_b], n, end.between.length())
+                }
             }
             Coordinate::Gear => {
                 let ratio = match kind {
@@ -182,8 +220,8 @@ pub(crate) fn for_each_row<S: Space>(
                     _ => 1.0,
                 };
                 Row {
-                    j_a: -S::first_axis(placed.rotation_a),
-                    j_b: S::first_axis(placed.rotation_b) * ratio,
+                    j_a: -S::first_axis(middle.rotation_a),
+                    j_b: S::first_axis(middle.rotation_b) * ratio,
                     ..Row::default()
                 }
             }
@@ -192,44 +230,15 @@ pub(crate) fn for_each_row<S: Space>(
     }
 }
 
-/// A row along an axis of A.
-fn along<S: Space>(
-    bodies: &Bodies<S>,
-    ends: &Ends<S>,
-    placed: &Placed<S>,
-    n: S::Vector,
-    value: f64,
-) -> Row<S> {
-    row(bodies, ends, [placed.arm_a + placed.between, placed.arm_b], n, value)
-}
-
-/// A row along the line between the frames' origins.
-fn stretch<S: Space>(
-    bodies: &Bodies<S>,
-    ends: &Ends<S>,
-    placed: &Placed<S>,
-    n: S::Vector,
-    value: f64,
-) -> Row<S> {
-    row(bodies, ends, [placed.arm_a, placed.arm_b], n, value)
-}
-
-fn row<S: Space>(
-    bodies: &Bodies<S>,
-    ends: &Ends<S>,
-    [arm_a, arm_b]: [S::Vector; 2],
-    n: S::Vector,
-    value: f64,
-) -> Row<S> {
-    let inward = |k: usize, arm: S::Vector| {
-        let spin = bodies.motion[k].spin;
-        S::spin_cross(spin, S::spin_cross(spin, arm))
-    };
+/// A row along n at these arms.
+fn row<S: Space>([arm_a, arm_b]: [S::Vector; 2], n: S::Vector, value: f64) -> Row<S> {
     Row {
         value,
-        bend: n.dot(inward(ends.b, arm_b) - inward(ends.a, arm_a)),
         n,
         j_a: S::cross(arm_a, n),
         j_b: S::cross(arm_b, n),
+        arm_a,
+        arm_b,
+        length: 0.0,
     }
 }

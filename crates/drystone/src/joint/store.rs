@@ -1,6 +1,6 @@
 //! The joints of a world.
 
-use super::rows::{Coordinate, Ends, Role, Row, for_each_row, rows_of};
+use super::rows::{Coordinate, Role, Row, Way, for_each_row, rows_of};
 use super::{Anchor, Joint, JointError, JointKind};
 use crate::body::Bodies;
 use std::collections::BTreeMap;
@@ -41,23 +41,19 @@ pub(crate) struct Held<S: Space> {
 }
 
 impl<S: Space> Held<S> {
-    pub(crate) fn ends(&self) -> Ends<S> {
-        Ends {
-            a: self.a as usize,
-            b: self.b as usize,
-            frame_a: self.frame_a,
-            frame_b: self.frame_b,
-        }
-    }
-
-    /// Calls `f` with every row.
+    /// Calls `f` with every row, its bodies going these ways.
     pub(crate) fn for_each_row(
         &self,
-        bodies: &Bodies<S>,
         roles: &[(Coordinate, Role)],
+        ways: &[Way<S>; 2],
         f: impl FnMut(usize, Row<S>),
     ) {
-        for_each_row(bodies, &self.ends(), &self.kind, roles, f);
+        for_each_row([&self.frame_a, &self.frame_b], (&self.kind, roles), ways, f);
+    }
+
+    /// Its bodies, staying where they are.
+    pub(crate) fn at_rest(&self, bodies: &Bodies<S>) -> [Way<S>; 2] {
+        [self.a, self.b].map(|k| Way::none(bodies, k as usize))
     }
 }
 
@@ -107,6 +103,11 @@ impl<S: Space> Joints<S> {
         let k = id.place as usize;
         let is_same = self.generation.get(k) == Some(&id.generation);
         self.list.get(k).filter(|_| is_same)?.as_ref()
+    }
+
+    /// The joint at a place.
+    pub(crate) fn at(&self, place: u32) -> Option<&Held<S>> {
+        self.list.get(place as usize)?.as_ref()
     }
 
     /// The place of the joint of a name.
@@ -256,7 +257,7 @@ impl<S: Space> Joints<S> {
         let (mut distance, mut angle) = (0.0_f64, 0.0_f64);
         for (_, joint) in self.iter() {
             let roles = rows_of::<S>(&joint.kind);
-            joint.for_each_row(bodies, &roles, |k, row| {
+            joint.for_each_row(&roles, &joint.at_rest(bodies), |k, row| {
                 let (coordinate, role) = roles[k];
                 let error = match role {
                     Role::Lock => row.value.abs(),
@@ -311,7 +312,7 @@ pub(crate) fn reaction<S: Space>(
 ) -> Reaction<S> {
     let roles = rows_of::<S>(&joint.kind);
     let mut sum = Reaction::default();
-    joint.for_each_row(bodies, &roles, |k, row| {
+    joint.for_each_row(&roles, &joint.at_rest(bodies), |k, row| {
         let f = multipliers.get(k).copied().unwrap_or(0.0);
         if roles[k].0.is_angular() {
             sum.torque += row.j_b * f;
