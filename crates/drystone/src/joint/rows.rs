@@ -8,19 +8,12 @@
 //! Distances along A's axis $e_i$: $c = e_i\cdot d$ with $d = p_b - p_a$, $n = e_i$,
 //! $j_b = r_b\times e_i$, and because the axis turns with A, $j_a = (r_a + d)\times e_i$.
 //!
-//! In a step, c is that of its end and arms and axes are those of its **middle**. A point that turns
-//! by θ moves along its chord, $e^{[\theta]}r - r = \theta\times e^{[\theta/2]}r$ to third order; with
-//! the arms of the start a swinging body would creep outwards, and forces along them would feed its
-//! swing.
+//! In a step, c is that of its end and arms and axes are those of a point within it: see
+//! [`crate::substep`] for which.
 
 use super::{Axis, Freedom, Goal, JointKind};
-use crate::body::{Bodies, Motion};
 use crate::shape::Pose;
 use crate::space::{Components, Linear, Space};
-
-/// Where in a step directions are taken. Exactly half-way neither feeds nor damps what swings; a
-/// little later damps what swings faster than steps can follow.
-pub(crate) const MIDDLE: f64 = 0.55;
 
 /// One coordinate of a joint.
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,32 +96,11 @@ fn add_axis(coordinate: Coordinate, axis: &Axis, rows: &mut Vec<(Coordinate, Rol
     }
 }
 
-/// Where a body's centre of mass is, and how it moves from there.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Way<S: Space> {
-    pub(crate) from: Pose<S>,
-    pub(crate) by: Motion<S>,
-}
-
-impl<S: Space> Way<S> {
-    /// A body that stays where it is.
-    pub(crate) fn none(bodies: &Bodies<S>, k: usize) -> Self {
-        Self {
-            from: Pose {
-                position: bodies.position[k],
-                rotation: bodies.rotation[k],
-            },
-            by: Motion::default(),
-        }
-    }
-
-    fn turned(&self, part: f64) -> S::Rotation {
-        if self.by.spin == S::Spin::default() {
-            self.from.rotation
-        } else {
-            S::turn(self.from.rotation, self.by.spin * part)
-        }
-    }
+/// Where the centres of mass of a joint's bodies are at the end of a step, and at the point within
+/// it whose directions count.
+pub(crate) struct Poses<'a, S: Space> {
+    pub(crate) end: [&'a Pose<S>; 2],
+    pub(crate) within: [&'a Pose<S>; 2],
 }
 
 /// A joint's frames in the world.
@@ -142,18 +114,16 @@ struct Placed<S: Space> {
     rotation_b: S::Rotation,
 }
 
-/// Places a joint's frames after a part of its bodies' ways.
-fn place<S: Space>(frames: [&Pose<S>; 2], [a, b]: &[Way<S>; 2], part: f64) -> Placed<S> {
-    let (turn_a, turn_b) = (a.turned(part), b.turned(part));
-    let arm_a = S::rotate(turn_a, frames[0].position);
-    let arm_b = S::rotate(turn_b, frames[1].position);
-    let moved = (b.by.linear - a.by.linear) * part;
+/// Places a joint's frames.
+fn place<S: Space>(frames: [&Pose<S>; 2], [a, b]: [&Pose<S>; 2]) -> Placed<S> {
+    let arm_a = S::rotate(a.rotation, frames[0].position);
+    let arm_b = S::rotate(b.rotation, frames[1].position);
     Placed {
         arm_a,
         arm_b,
-        between: (b.from.position - a.from.position) + moved + (arm_b - arm_a),
-        rotation_a: S::compose(turn_a, frames[0].rotation),
-        rotation_b: S::compose(turn_b, frames[1].rotation),
+        between: (b.position - a.position) + (arm_b - arm_a),
+        rotation_a: S::compose(a.rotation, frames[0].rotation),
+        rotation_b: S::compose(b.rotation, frames[1].rotation),
     }
 }
 
@@ -167,16 +137,15 @@ fn hinge_axis(kind: &JointKind) -> Option<usize> {
     if free.next().is_none() { first } else { None }
 }
 
-/// Calls `f` with every row of a joint whose bodies go these ways: values are those at the end,
-/// directions those half-way.
+/// Calls `f` with every row of a joint: values are those at the end, directions those within.
 pub(crate) fn for_each_row<S: Space>(
     frames: [&Pose<S>; 2],
     (kind, roles): (&JointKind, &[(Coordinate, Role)]),
-    ways: &[Way<S>; 2],
+    poses: &Poses<'_, S>,
     mut f: impl FnMut(usize, Row<S>),
 ) {
-    let end = place(frames, ways, 1.0);
-    let middle = place(frames, ways, MIDDLE);
+    let end = place(frames, poses.end);
+    let middle = place(frames, poses.within);
     let mut angles = None;
     for (index, &(coordinate, _)) in roles.iter().enumerate() {
         let row = match coordinate {

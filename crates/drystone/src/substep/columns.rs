@@ -183,7 +183,13 @@ impl<S: Space> BodyColumns<S> {
     }
 
     /// Gives a body another inertia in world axes for a substep.
-    pub(crate) fn set_inertia(&mut self, bodies: &Bodies<S>, k: usize, inertia: &S::Inertia, h: f64) {
+    pub(crate) fn set_inertia(
+        &mut self,
+        bodies: &Bodies<S>,
+        k: usize,
+        inertia: &S::Inertia,
+        h: f64,
+    ) {
         let inertia = held_inertia(bodies, k, inertia).map(|i| (i / (h * h)) as f32);
         self.inertia[k + 1].0[..6].copy_from_slice(&inertia);
     }

@@ -222,7 +222,12 @@ mod tests {
     fn chains_are_eliminated_without_fill_and_nets_are_refused() {
         let chain = |n: u32| -> Vec<BTreeSet<u32>> {
             (0..n)
-                .map(|k| [k.wrapping_sub(1), k + 1].into_iter().filter(|&j| j < n).collect())
+                .map(|k| {
+                    [k.wrapping_sub(1), k + 1]
+                        .into_iter()
+                        .filter(|&j| j < n)
+                        .collect()
+                })
                 .collect()
         };
         assert!(elimination_order(chain(100), 1).is_some());

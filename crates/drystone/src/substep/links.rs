@@ -17,8 +17,11 @@
 //! large it does so faster than steps can follow. So bodies resist displacements not by M/h² but by
 //! $H = M/h^2 + G$, where G holds what known forces add, $(f\cdot r)(1 - \hat r\hat r^T)$ to the
 //! inertia of a body pulled by f at r, and $f/l$ to the masses at the ends of a rope of length l.
-//! With the directions of the middle of the step that is Newton's method for the implicit midpoint
-//! rule, which is stable for any load.
+//!
+//! Directions are those after a **part** p of the step. With p = 0 (SHAKE) nothing is damped, but
+//! what swings faster than 2/h grows; later directions damp by p h ω²/2 a second, and with G from
+//! p = 1/2 on nothing grows, whatever the load. So p follows the load: near 0 for a pendulum, a
+//! little more than 1/2 for a taut chain.
 //!
 //! Contacts do not see joints: joints move the aims of bodies, and bodies settle between their aims
 //! and their contacts. Between rounds joints are solved again. M is less than what holds a body in
@@ -39,24 +42,29 @@ use super::simd::Column;
 use crate::body::{Bodies, Motion};
 use crate::integrate;
 use crate::joint::Joints;
-use crate::joint::rows::{Coordinate, MIDDLE, Role, Way, rows_of};
+use crate::joint::rows::{Coordinate, Poses, Role, Row, rows_of};
 use crate::shape::Pose;
 use crate::space::{Components, Linear, Space};
 use serde::{Deserialize, Serialize};
 
 /// Entries of S a joint up to which a linkage is factorised.
-const MOST_ENTRIES: usize = 6;
+const MOST_ENTRIES: usize = 8;
 /// Difference of turns beyond which rows are made again, rad.
-const BENT: f64 = 0.02;
+const BENT: f64 = 0.005;
 /// A linkage that touches nothing turns by so much in a stride, rad, as long as there are enough.
 const STRIDE: f64 = 0.4;
 const MOST_STRIDES: f64 = 8.0;
+/// Strides of a net at least.
+const NET_STRIDES: f64 = 8.0;
+/// Where in a step directions are taken.
+const LEAST_PART: f64 = 0.02;
+const MOST_PART: f64 = 0.55;
 /// Newton steps in a stride at most.
 const MOST_NEWTON: u32 = 2;
 /// Joints that pull at a body whose pull is looked at closely.
 const MOST_ARMS: usize = 6;
 /// Part of a correction that sweeps over nets take: more than one over-relaxes.
-const RELAXATION: f64 = 1.3;
+const RELAXATION: f64 = 1.0;
 
 /// Numbers that all rows of a substep share.
 #[derive(Clone, Copy, Debug)]
@@ -212,6 +220,40 @@ impl<S: Space> Stiffer<S> {
     }
 }
 
+/// What a joint's known forces pull at.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pull<S: Space> {
+    force: S::Vector,
+    arms: [S::Vector; 2],
+    /// Tension over length, N/m.
+    tension: f64,
+}
+
+impl<S: Space> Pull<S> {
+    fn add(&mut self, row: &Row<S>, force: f64) {
+        if row.n != S::Vector::default() {
+            self.force += row.n * force;
+            self.arms = [row.arm_a, row.arm_b];
+        }
+        if row.length > 0.0 {
+            // Tension is negative.
+            self.tension += (-force).max(0.0) / row.length;
+        }
+    }
+
+    /// Adds what it does to its bodies' resistance.
+    fn stiffen(&self, [a, b]: [usize; 2], part: f64, stiffer: &mut [Stiffer<S>]) {
+        for (k, arm, force) in [
+            (a, self.arms[0], -self.force),
+            (b, self.arms[1], self.force),
+        ] {
+            stiffer[k].add(arm, part * force.dot(arm).max(0.0));
+            // In full at both ends, so that each may move alone.
+            stiffer[k].linear += 2.0 * part * self.tension;
+        }
+    }
+}
+
 /// Joints that share bodies.
 #[derive(Clone, Debug)]
 pub(crate) struct Linkage<S: Space> {
@@ -230,9 +272,14 @@ pub(crate) struct Linkage<S: Space> {
     is_touched: Vec<bool>,
     has_contact: bool,
     is_awake: bool,
+    /// Where in a step directions are taken.
+    part: f64,
     /// Poses of centres of mass and motions at the start of a substep or stride.
     pose: Vec<Pose<S>>,
     motion: Vec<Motion<S>>,
+    /// Poses at its end and where directions count.
+    end: Vec<Pose<S>>,
+    within: Vec<Pose<S>>,
     // What a correction works on.
     x: Vec<Motion<S>>,
     aim: Vec<Motion<S>>,
@@ -498,9 +545,12 @@ impl<S: Space> Linkage<S> {
             is_touched: vec![false; count],
             has_contact: false,
             is_awake: true,
+            part: LEAST_PART,
             x: vec![Motion::default(); count],
             pose: vec![Pose::default(); count],
             motion: vec![Motion::default(); count],
+            end: vec![Pose::default(); count],
+            within: vec![Pose::default(); count],
             aim: vec![Motion::default(); count],
             inertia: vec![S::NO_INERTIA; count],
             inverse: vec![S::NO_INERTIA; count],
@@ -549,31 +599,54 @@ impl<S: Space> Linkage<S> {
             };
             self.motion[k] = bodies.motion[body];
         }
-        self.aim_rows(joints, law, known);
+        self.aim_rows(bodies, joints, law, known);
     }
 
     /// Sets what rows are after from the present poses.
     fn aim_rows(
         &mut self,
+        bodies: &Bodies<S>,
         joints: &Joints<S>,
         law: &LinkLaw,
         known: &mut BTreeMap<u32, Vec<Known>>,
     ) {
+        self.stiffer.fill(Stiffer::default());
         for joint in &self.joints {
             let (Some(held), Some(known)) = (joints.at(joint.joint), known.get_mut(&joint.joint))
             else {
                 continue;
             };
             let (rows, pose) = (&mut self.rows, &self.pose);
-            let ways = joint.ends.map(|k| Way {
-                from: pose[k as usize],
-                by: Motion::default(),
-            });
-            held.for_each_row(&joint.roles, &ways, |k, row| {
+            let ends = joint.ends.map(|k| &pose[k as usize]);
+            let now = Poses {
+                end: ends,
+                within: ends,
+            };
+            let mut pull = Pull::default();
+            held.for_each_row(&joint.roles, &now, |k, row| {
                 let link = &mut rows[joint.at[k] as usize];
                 write(link, &joint.roles[k].1, row.value, law, &mut known[k]);
+                pull.add(&row, link.force);
             });
+            let ends = joint.ends.map(|k| k as usize);
+            pull.stiffen(ends, 1.0, &mut self.stiffer);
         }
+        self.part = self.part_for(bodies, law.h);
+    }
+
+    /// Where in a step directions are taken, from how fast bodies swing under their loads.
+    fn part_for(&self, bodies: &Bodies<S>, h: f64) -> f64 {
+        let mut fastest = 0.0_f64;
+        for (&body, stiffer) in self.bodies.iter().zip(&self.stiffer) {
+            let body = body as usize;
+            if bodies.is_dynamic(body) {
+                let inertia = bodies.mass(body) * bodies.radius[body] * bodies.radius[body];
+                let turning: f64 = stiffer.arms[..stiffer.count].iter().map(|arm| arm.1).sum();
+                let swings = turning / inertia + stiffer.linear / bodies.mass(body);
+                fastest = fastest.max(h * h * swings);
+            }
+        }
+        LEAST_PART + (MOST_PART - LEAST_PART) * fastest.min(1.0)
     }
 
     /// Writes rows for displacements near the present ones, and factorises.
@@ -610,35 +683,36 @@ impl<S: Space> Linkage<S> {
     /// Writes the rows' coordinates and directions.
     fn shape_rows(&mut self, ground: &Ground<'_, S>) {
         self.stiffer.fill(Stiffer::default());
+        for (k, x) in self.x.iter().enumerate() {
+            let after = |part: f64| Pose {
+                position: self.pose[k].position + x.linear * part,
+                rotation: S::turn(self.pose[k].rotation, x.spin * part),
+            };
+            self.end[k] = after(1.0);
+            self.within[k] = if self.part > 0.0 {
+                after(self.part)
+            } else {
+                self.pose[k]
+            };
+        }
         for joint in &self.joints {
             let Some(held) = ground.joints.at(joint.joint) else {
                 continue;
             };
             let (rows, x, stiffer) = (&mut self.rows, &self.x, &mut self.stiffer);
             let [a, b] = joint.ends.map(|k| k as usize);
-            let ways = [a, b].map(|k| Way {
-                from: self.pose[k],
-                by: x[k],
-            });
-            let (mut force, mut arms) = (S::Vector::default(), [S::Vector::default(); 2]);
-            held.for_each_row(&joint.roles, &ways, |k, row| {
+            let poses = Poses {
+                end: [a, b].map(|k| &self.end[k]),
+                within: [a, b].map(|k| &self.within[k]),
+            };
+            let mut pull = Pull::default();
+            held.for_each_row(&joint.roles, &poses, |k, row| {
                 let link = &mut rows[joint.at[k] as usize];
                 (link.n, link.j_a, link.j_b) = (row.n, row.j_a, row.j_b);
                 link.missing = link.follow * (row.value - link.moved(x)) + link.offset;
-                if row.n != S::Vector::default() {
-                    force += row.n * link.force;
-                    arms = [row.arm_a, row.arm_b];
-                }
-                if row.length > 0.0 {
-                    // Tension is negative; both ends count in full, so that each may move alone.
-                    let along = 2.0 * MIDDLE * (-link.force).max(0.0) / row.length;
-                    stiffer[a].linear += along;
-                    stiffer[b].linear += along;
-                }
+                pull.add(&row, link.force);
             });
-            for (k, arm, force) in [(a, arms[0], -force), (b, arms[1], force)] {
-                stiffer[k].add(arm, MIDDLE * force.dot(arm).max(0.0));
-            }
+            pull.stiffen([a, b], self.part, stiffer);
         }
     }
 
@@ -694,17 +768,17 @@ impl<S: Space> Linkage<S> {
         for block in self.blocks.windows(2) {
             let rows = &self.rows[block[0] as usize..block[1] as usize];
             let n = rows.len();
-            let mut matrix = vec![0.0; n * n];
+            let mut matrix = [[0.0; 6]; 6];
             for i in 0..n {
-                for j in 0..n {
-                    matrix[i * n + j] = if i == j {
-                        rows[i].diagonal * (1.0 + 1e-9)
-                    } else {
-                        rows[i].coupling(&rows[j])
-                    };
+                for j in 0..i {
+                    matrix[i][j] = rows[i].coupling(&rows[j]);
+                    matrix[j][i] = matrix[i][j];
                 }
+                matrix[i][i] = rows[i].diagonal * (1.0 + 1e-9);
             }
-            self.inverses.extend(inverted(matrix, n));
+            let inverse = inverted(matrix, n);
+            let numbers = inverse[..n].iter().flat_map(|row| &row[..n]);
+            self.inverses.extend(numbers);
         }
     }
 
@@ -719,16 +793,36 @@ impl<S: Space> Linkage<S> {
     ) {
         let fastest = self.motion.iter().map(|m| m.spin.length());
         let fastest = fastest.fold(0.0, f64::max);
-        let strides = (options.dt * fastest / STRIDE).ceil().clamp(1.0, MOST_STRIDES);
+        // Sweeps reach further in many short strides than many sweeps do in a long one.
+        let least = if self.factors.is_some() {
+            1.0
+        } else {
+            NET_STRIDES
+        };
+        let strides = (options.dt * fastest / STRIDE)
+            .ceil()
+            .clamp(least, MOST_STRIDES);
         let h = options.dt / strides;
         let law = LinkLaw { h, ..*ground.law };
         for stride in 0..strides as u32 {
             if stride > 0 {
                 self.remember(known);
             }
-            self.aim_rows(ground.joints, &law, known);
+            self.aim_rows(ground.bodies, ground.joints, &law, known);
+            if self.factors.is_none() {
+                self.forget_forces();
+            }
             self.stride(ground, h, options);
         }
+    }
+
+    /// Sweeps that start from known forces and do not get far make energy; from none they lose
+    /// some.
+    fn forget_forces(&mut self) {
+        for row in &mut self.rows[..self.locks] {
+            row.force = 0.0;
+        }
+        self.part = 0.0;
     }
 
     fn stride(&mut self, ground: &Ground<'_, S>, h: f64, options: &March<S>) {
@@ -763,7 +857,11 @@ impl<S: Space> Linkage<S> {
             for row in &self.rows {
                 row.push(row.force, &mut self.x);
             }
-            let rounds = if is_exact { 1 } else { options.rounds };
+            let rounds = match (&self.factors, is_exact) {
+                (Some(_), true) => 1,
+                (Some(_), false) => options.rounds,
+                (None, _) => options.rounds.div_ceil(NET_STRIDES as u32),
+            };
             for _ in 0..rounds {
                 self.solve();
             }
@@ -800,6 +898,9 @@ impl<S: Space> Linkage<S> {
                 linear: motion.linear * ground.law.h,
                 spin: motion.spin * ground.law.h,
             };
+        }
+        if self.factors.is_none() {
+            self.forget_forces();
         }
         self.linearise(ground, ground.law.h);
         for (k, &body) in self.bodies.iter().enumerate() {
@@ -1051,24 +1152,25 @@ fn write<S: Space>(
     link.force = known.force.clamp(lower, upper);
 }
 
-/// The inverse of a small positive definite matrix, by elimination.
-fn inverted(mut a: Vec<f64>, n: usize) -> Vec<f64> {
-    let mut inverse = vec![0.0; n * n];
+/// The inverse of the first n rows and columns of a positive definite matrix, by elimination.
+fn inverted(mut a: [[f64; 6]; 6], n: usize) -> [[f64; 6]; 6] {
+    let mut inverse = [[0.0; 6]; 6];
     for k in 0..n {
-        inverse[k * n + k] = 1.0;
+        inverse[k][k] = 1.0;
     }
     for k in 0..n {
-        let pivot = a[k * n + k];
+        let pivot = a[k][k];
         let scale = if pivot > 0.0 { 1.0 / pivot } else { 0.0 };
         for j in 0..n {
-            a[k * n + j] *= scale;
-            inverse[k * n + j] *= scale;
+            a[k][j] *= scale;
+            inverse[k][j] *= scale;
         }
+        let (row, inverse_row) = (a[k], inverse[k]);
         for i in (0..n).filter(|&i| i != k) {
-            let factor = a[i * n + k];
+            let factor = a[i][k];
             for j in 0..n {
-                a[i * n + j] -= factor * a[k * n + j];
-                inverse[i * n + j] -= factor * inverse[k * n + j];
+                a[i][j] -= factor * row[j];
+                inverse[i][j] -= factor * inverse_row[j];
             }
         }
     }
