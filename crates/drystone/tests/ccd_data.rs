@@ -11,11 +11,18 @@ fn no_query_is_missed_and_few_are_hit_needlessly() {
     let mut by = std::collections::BTreeMap::new();
     for (index, query) in queries.iter().enumerate() {
         let answer = query.ask(0.0);
-        assert!(answer.is_some() || !query.truth, "missed {index}: {query:?}");
+        assert!(
+            answer.is_some() || !query.truth,
+            "missed {index}: {query:?}"
+        );
         if answer.is_some() && !query.truth {
             needless += 1;
-            *by.entry((query.set.clone(), query.kind == Kind::VertexFace)).or_insert(0) += 1;
+            *by.entry((query.set.clone(), query.kind == Kind::VertexFace))
+                .or_insert(0) += 1;
         }
     }
-    println!("{} queries, {needless} needless hits {by:#?}", queries.len());
+    println!(
+        "{} queries, {needless} needless hits {by:#?}",
+        queries.len()
+    );
 }

@@ -152,7 +152,11 @@ pub fn edge_edge(first: &[DVec3; 2], second: &[DVec3; 2]) -> ClosestEdges {
 
 /// Where the common perpendicular meets both edges, if it does.
 fn inside_edges(first: &[DVec3; 2], second: &[DVec3; 2]) -> Option<ClosestEdges> {
-    let (p, q, between) = (first[1] - first[0], second[1] - second[0], second[0] - first[0]);
+    let (p, q, between) = (
+        first[1] - first[0],
+        second[1] - second[0],
+        second[0] - first[0],
+    );
     let normal = p.cross(q);
     let square = normal.length_squared();
     // first[0] + u p = second[0] + v q up to the perpendicular: cross with q and p.

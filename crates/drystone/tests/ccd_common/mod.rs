@@ -48,7 +48,10 @@ pub(crate) fn folder() -> PathBuf {
 pub(crate) fn queries() -> Vec<Query> {
     let mut files = Vec::new();
     for set in listed(&folder()) {
-        for (name, kind) in [("vertex-face", Kind::VertexFace), ("edge-edge", Kind::EdgeEdge)] {
+        for (name, kind) in [
+            ("vertex-face", Kind::VertexFace),
+            ("edge-edge", Kind::EdgeEdge),
+        ] {
             for file in listed(&set.join(name)) {
                 files.push((set.clone(), kind, file));
             }
@@ -93,8 +96,9 @@ fn row(line: &str) -> (DVec3, bool) {
     let fields: Vec<&str> = line.trim().split(',').collect();
     assert_eq!(fields.len(), 7, "{line}");
     let number = |at: usize| {
-        let fraction: num_rational::BigRational =
-            format!("{}/{}", fields[at], fields[at + 1]).parse().unwrap();
+        let fraction: num_rational::BigRational = format!("{}/{}", fields[at], fields[at + 1])
+            .parse()
+            .unwrap();
         let value = num_traits::ToPrimitive::to_f64(&fraction).unwrap();
         let back = num_rational::BigRational::from_float(value).unwrap();
         assert_eq!(back, fraction, "{line}: not exact in f64");
