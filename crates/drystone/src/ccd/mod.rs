@@ -81,12 +81,14 @@
 //! So a hit that is none is possible only within s + 2·10⁻¹⁵ R or so, where R is the reach of
 //! the *relative* positions, or if pieces run out.
 
+pub mod broad;
 pub mod distance;
 
 mod advance;
 mod direction;
 mod inclusion;
 mod proof;
+mod tree;
 
 use glamx::DVec3;
 
