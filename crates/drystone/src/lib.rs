@@ -10,7 +10,7 @@
 //! ```
 //!
 //! [`query`] answers what rays hit, what is near and what overlaps. [`ccd`] says when moving points,
-//! edges and faces meet.
+//! edges and faces meet, [`intersect`] whether a state intersects itself.
 //!
 //! Two and three dimensions are one source: see [`space`]. Ten lines that simulate something
 //! stand at [`World`].
@@ -23,6 +23,7 @@ pub mod certify;
 pub mod closed_form;
 pub mod detect;
 pub mod integrate;
+pub mod intersect;
 pub mod material;
 pub mod problem;
 pub mod query;

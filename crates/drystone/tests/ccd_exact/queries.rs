@@ -8,10 +8,10 @@ use drystone::{D2, D3};
 use super::oracle::Points;
 
 /// Whole numbers, the same every time.
-struct Chance(u64);
+pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -20,7 +20,7 @@ impl Chance {
     }
 
     /// −reach to reach.
-    fn whole(&mut self, reach: i64) -> f64 {
+    pub(crate) fn whole(&mut self, reach: i64) -> f64 {
         (self.next() % (2 * reach as u64 + 1)) as f64 - reach as f64
     }
 }
