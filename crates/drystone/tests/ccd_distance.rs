@@ -17,15 +17,21 @@ fn is_convex(weights: &[f64]) -> bool {
     weights.iter().all(|w| (0.0..=1.0).contains(w)) && (sum - 1.0).abs() < 1e-15
 }
 
-/// A point x of a convex set is the nearest to p exactly if no corner c is on the near side:
-/// (p − x)·(c − x) ≤ 0. Moving to c would gain at most this much.
+/// A point x of a convex set is the nearest to p if no corner c is on the near side. On the way
+/// from x to c the squared distance can fall by g² / |c − x|² with g = (p − x)·(c − x), which
+/// must be within what rounding the corners makes of it.
 fn is_nearest(from: DVec3, nearest: DVec3, corners: &[DVec3]) -> bool {
     let size = corners
         .iter()
-        .fold(1.0, |size: f64, c| size.max((*c - from).length()));
-    corners
-        .iter()
-        .all(|c| (from - nearest).dot(*c - nearest) <= 1e-12 * size * size)
+        .fold(0.0, |size: f64, c| size.max((*c - from).length()));
+    let rounding = 1e-14 * size * ((from - nearest).length() + 1e-14 * size);
+    corners.iter().all(|c| {
+        let (gain, way) = (
+            (from - nearest).dot(*c - nearest),
+            (*c - nearest).length_squared(),
+        );
+        gain <= 0.0 || gain * gain.min(way) <= rounding * way
+    })
 }
 
 proptest! {
@@ -69,8 +75,8 @@ proptest! {
 #[test]
 fn closed_forms() {
     let face = [DVec3::ZERO, DVec3::X * 3.0, DVec3::Y * 3.0];
-    let above = point_triangle(DVec3::new(1.0, 1.0, 2.0), &face);
-    assert_eq!(above.weights, [1.0 / 3.0; 3]);
+    let above = point_triangle(DVec3::new(0.75, 0.75, 2.0), &face);
+    assert_eq!(above.weights, [0.5, 0.25, 0.25]);
     assert_eq!(above.squared_distance, 4.0);
     let beyond = point_triangle(DVec3::new(4.0, -3.0, 0.0), &face);
     assert_eq!(beyond.weights, [0.0, 1.0, 0.0]);

@@ -89,7 +89,7 @@ pub fn point_triangle(point: DVec3, face: &[DVec3; 3]) -> Closest<3> {
 /// The foot of the perpendicular, if it is inside the face.
 fn inside_triangle(point: DVec3, face: &[DVec3; 3]) -> Option<Closest<3>> {
     let [a, b, c] = face.map(|corner| corner - point);
-    let normal = (b - a).cross(c - a);
+    let normal = normal_of(b - a, c - a);
     let square = normal.length_squared();
     let areas = [
         b.cross(c).dot(normal),
@@ -100,10 +100,20 @@ fn inside_triangle(point: DVec3, face: &[DVec3; 3]) -> Option<Closest<3>> {
     if !(square > 0.0 && sum > 0.0 && areas.iter().all(|&area| area >= 0.0)) {
         return None;
     }
-    let weights = areas.map(|area| area / sum);
+    let rough = areas.map(|area| area / sum);
+    // In a sliver areas lose digits: one step of refinement moves the foot by what is left of its
+    // way to the point in the plane.
+    let left = -(a * rough[0] + b * rough[1] + c * rough[2]);
+    let to_b = left.cross(c - a).dot(normal) / square;
+    let to_c = (b - a).cross(left).dot(normal) / square;
+    let (weight_b, weight_c) = (rough[1] + to_b, rough[2] + to_c);
+    let weights = [1.0 - weight_b - weight_c, weight_b, weight_c];
+    if !weights.iter().all(|weight| (0.0..=1.0).contains(weight)) {
+        return None;
+    }
     // Along the normal the distance keeps its digits where the foot, a difference of corners,
     // would lose them; where the face is a sliver the foot is the honest one.
-    let height = normal.dot(a + b + c) / 3.0;
+    let height = normal.dot(shortest([a, b, c]));
     let along_normal = height * height / square;
     let to_foot = squared(combined(point, face, &weights));
     Some(Closest {
@@ -157,16 +167,21 @@ fn inside_edges(first: &[DVec3; 2], second: &[DVec3; 2]) -> Option<ClosestEdges>
         second[1] - second[0],
         second[0] - first[0],
     );
-    let normal = p.cross(q);
+    let normal = normal_of(p, q);
     let square = normal.length_squared();
     // first[0] + u p = second[0] + v q up to the perpendicular: cross with q and p.
     let u = between.cross(q).dot(normal) / square;
     let v = between.cross(p).dot(normal) / square;
+    // One step of refinement, as for a face.
+    let left = between + q * v - p * u;
+    let u = u + left.cross(q).dot(normal) / square;
+    let v = v + left.cross(p).dot(normal) / square;
     let inside = 0.0..=1.0;
     if !(square > 0.0 && inside.contains(&u) && inside.contains(&v)) {
         return None;
     }
-    let height = normal.dot(between);
+    let differences = [between, between - p, between + q, between + q - p];
+    let height = normal.dot(shortest(differences));
     let along_normal = height * height / square;
     let to_foot = squared(between + q * v - p * u);
     let size = squared(between).max(squared(p)).max(squared(q));
@@ -185,6 +200,31 @@ fn inside_edges(first: &[DVec3; 2], second: &[DVec3; 2]) -> Option<ClosestEdges>
 fn combined<V: Components, const K: usize>(point: V, corners: &[V; K], weights: &[f64; K]) -> V {
     (0..K).fold(V::default(), |sum, k| {
         sum + (corners[k] - point) * weights[k]
+    })
+}
+
+/// The cross product, made perpendicular once more to the longer side: in a sliver, where it is a
+/// small difference of products, it would lean along that side and see heights that are not there.
+#[inline]
+pub(super) fn normal_of(p: DVec3, q: DVec3) -> DVec3 {
+    let normal = p.cross(q);
+    let longer = if squared(p) > squared(q) { p } else { q };
+    let square = squared(longer);
+    if square > 0.0 {
+        normal - longer * (normal.dot(longer) / square)
+    } else {
+        normal
+    }
+}
+
+/// The shortest of some vectors: the one whose component along a normal is rounded least.
+fn shortest<const K: usize>(vectors: [DVec3; K]) -> DVec3 {
+    vectors.iter().fold(vectors[0], |least, &v| {
+        if squared(v) < squared(least) {
+            v
+        } else {
+            least
+        }
     })
 }
 
