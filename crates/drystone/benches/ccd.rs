@@ -224,11 +224,12 @@ impl Cloth {
         let spacing = 1.0 / n as f64;
         let place = |k: usize, t: f64| {
             let (x, y) = ((k % n) as f64 * spacing, (k / n) as f64 * spacing);
-            // Folded in the middle: two layers, one spacing and a half apart, that approach.
+            // Folded in the middle: two layers, one spacing and a half apart, that approach and
+            // at the far end pass through each other.
             let upper = if x > 0.5 { 1.0 } else { 0.0 };
             let across = if x > 0.5 { 1.0 - x } else { x };
             let wave = 0.05 * (9.0 * across).sin() * (7.0 * y).cos();
-            let height = wave + upper * spacing * (1.5 - 0.4 * t);
+            let height = wave + upper * spacing * (1.5 - 1.7 * t * y);
             DVec3::new(across + 0.3 * spacing * t, height, y + 0.2 * spacing * t)
         };
         let (mut edges, mut faces) = (Vec::new(), Vec::new());

@@ -11,10 +11,14 @@
 
 use glamx::DVec3;
 
+use super::distance::normal_of;
 use crate::space::Components;
 
 /// Squared sines below this are rounding: such a polygon is a line.
 const FLAT: f64 = 1e-28;
+
+/// Squared sines below this make a normal worth a second thought.
+const SLIVER: f64 = 1e-6;
 
 /// The hull of one point.
 #[inline]
@@ -32,21 +36,28 @@ pub(super) fn to_segment<V: Components>(w: &[V; 2]) -> Option<V> {
 #[inline]
 pub(super) fn to_triangle(w: &[DVec3; 3]) -> Option<DVec3> {
     let (p, q) = (w[1] - w[0], w[2] - w[0]);
-    to_polygon(w, p.cross(q), p.length_squared() * q.length_squared())
+    to_polygon(w, p, q)
 }
 
 /// The hull of four points in the order of a parallelogram's boundary.
 #[inline]
 pub(super) fn to_parallelogram(w: &[DVec3; 4]) -> Option<DVec3> {
     let (p, q) = (w[1] - w[0], w[3] - w[0]);
-    to_polygon(w, p.cross(q), p.length_squared() * q.length_squared())
+    to_polygon(w, p, q)
 }
 
-/// The hull of a convex polygon with corners in order. `squares` is what the square of the
-/// length of `normal` would be if the sides that span it were perpendicular.
+/// The hull of a convex polygon with corners in order, spanned by the sides p and q.
 #[inline]
-fn to_polygon<const K: usize>(w: &[DVec3; K], normal: DVec3, squares: f64) -> Option<DVec3> {
-    let is_flat = normal.length_squared() <= FLAT * squares;
+fn to_polygon<const K: usize>(w: &[DVec3; K], p: DVec3, q: DVec3) -> Option<DVec3> {
+    let mut normal = p.cross(q);
+    let (square, squares) = (
+        normal.length_squared(),
+        p.length_squared() * q.length_squared(),
+    );
+    let is_flat = square <= FLAT * squares;
+    if square < SLIVER * squares {
+        normal = normal_of(p, q);
+    }
     let mut nearest: Option<(f64, DVec3)> = None;
     for k in 0..K {
         let (from, to) = (w[k], w[(k + 1) % K]);
