@@ -81,6 +81,8 @@ pub enum BroadError {
 #[derive(Clone, Debug)]
 pub struct BroadPhase<S: Space> {
     boxes: Vec<Bounds<S>>,
+    /// The box around all.
+    all: Bounds<S>,
     vertices: BoxTree<S>,
     edges: BoxTree<S>,
     faces: BoxTree<S>,
@@ -93,6 +95,7 @@ impl<S: Space> Default for BroadPhase<S> {
     fn default() -> Self {
         Self {
             boxes: Vec::new(),
+            all: nowhere(),
             vertices: BoxTree::default(),
             edges: BoxTree::default(),
             faces: BoxTree::default(),
@@ -122,6 +125,7 @@ impl<S: Space> BroadPhase<S> {
     ) -> Result<(), BroadError> {
         check(mesh, start.len(), end.len(), separation)?;
         self.boxes.clear();
+        self.all = nowhere();
         let grow = 0.5 * separation;
         for (vertex, (&from, &to)) in start.iter().zip(end).enumerate() {
             if !(from.is_finite() && to.is_finite()) {
@@ -134,13 +138,14 @@ impl<S: Space> BroadPhase<S> {
             if grow > 0.0 {
                 bounds = grown_outwards(&bounds, grow);
             }
+            self.all = self.all.union(bounds);
             self.boxes.push(bounds);
         }
         Ok(())
     }
 
     fn fit(&mut self, mesh: &Mesh<'_>, fit: Fit) {
-        let boxes = &self.boxes;
+        let (boxes, all) = (&self.boxes, &self.all);
         let vertex = |k: usize| boxes[k];
         let edge = |k: usize| {
             let [a, b] = mesh.edges[k].map(|v| boxes[v as usize]);
@@ -151,13 +156,13 @@ impl<S: Space> BroadPhase<S> {
             a.union(b).union(c)
         };
         if fit == Fit::Anew {
-            self.vertices.rebuild(boxes.len(), vertex);
-            self.edges.rebuild(mesh.edges.len(), edge);
-            self.faces.rebuild(mesh.faces.len(), face);
+            self.vertices.rebuild(all, boxes.len(), vertex);
+            self.edges.rebuild(all, mesh.edges.len(), edge);
+            self.faces.rebuild(all, mesh.faces.len(), face);
         } else {
-            self.vertices.refit(boxes.len(), vertex);
-            self.edges.refit(mesh.edges.len(), edge);
-            self.faces.refit(mesh.faces.len(), face);
+            self.vertices.refit(all, boxes.len(), vertex);
+            self.edges.refit(all, mesh.edges.len(), edge);
+            self.faces.refit(all, mesh.faces.len(), face);
         }
     }
 }
@@ -282,6 +287,14 @@ impl BroadPhase<D2> {
     #[must_use]
     pub fn vertex_edge(&self) -> &[[u32; 2]] {
         &self.vertex_edge
+    }
+}
+
+/// The box that no other overlaps.
+fn nowhere<S: Space>() -> Bounds<S> {
+    Bounds {
+        lower: S::Vector::splat(f64::INFINITY),
+        upper: S::Vector::splat(f64::NEG_INFINITY),
     }
 }
 
