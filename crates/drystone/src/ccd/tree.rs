@@ -28,11 +28,6 @@ struct Small {
 }
 
 impl Small {
-    const NOWHERE: Self = Self {
-        lower: [f32::INFINITY; 3],
-        upper: [f32::NEG_INFINITY; 3],
-    };
-
     /// A step of single precision is more than a difference in double precision and a conversion
     /// round away.
     fn around<S: Space>(bounds: &Bounds<S>, origin: S::Vector) -> Self {

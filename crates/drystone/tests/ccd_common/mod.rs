@@ -17,7 +17,8 @@ pub(crate) enum Kind {
 /// A query with its exact answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Query {
-    /// The data set it is from.
+    /// The data set it is from, for messages.
+    #[allow(dead_code, reason = "not every user prints it")]
     pub(crate) set: String,
     /// Which primitives.
     pub(crate) kind: Kind,
