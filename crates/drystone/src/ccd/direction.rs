@@ -84,14 +84,16 @@ fn nearest_on_segment<V: Components>(from: V, to: V) -> V {
     let along = to - from;
     let square = along.dot(along);
     let way = -from.dot(along);
-    if way.is_nan() || way <= 0.0 {
+    // A segment too short for the inverse of its square is a point.
+    if way.is_nan() || way <= 0.0 || square < 1e-290 {
         return from;
     }
     if way >= square {
         return to;
     }
-    let foot = from + along * (way / square);
-    foot - along * (foot.dot(along) / square)
+    let inverse = 1.0 / square;
+    let foot = from + along * (way * inverse);
+    foot - along * (foot.dot(along) * inverse)
 }
 
 /// The vector with length 1 to within 5 u, unless it is too short to have a direction.

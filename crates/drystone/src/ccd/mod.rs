@@ -68,18 +68,19 @@
 //! * \\(s\\,|n|\\) exceeds s by 5 u s, and adding the margin to it rounds by u s; if s > R the
 //!   answer is a hit anyway, so these are 6 u R.
 //!
-//! The second and third do not add up, so
+//! A plane is checked where it starts (second) and followed to t' (third); between the two f is
+//! linear, so the larger of the errors counts and not their sum. The terms in u² and the rounding
+//! of R are less than 1 u R, so
 //!
-//! $$ \mu = 16\\,u\\,R \\; \ge \\; (4 + 6 + 6)\\,u\\,R $$
+//! $$ \mu = 17\\,u\\,R \\; > \\; (4 + 6 + 6)\\,u\\,R + O(u^2)\\,R $$
 //!
-//! is subtracted from every f before it proves anything. (The terms in u² have room: R is taken
-//! from the box of all differences, and no corner has all three errors at once with |W| = R at
-//! both ends unless it does not move, when the second and third vanish.) A product that
-//! underflows is nothing beside u R because differences outside 10^±100 are scaled by a power of
-//! two first. Numbers that are not finite prove nothing: a hit at 0.
+//! is subtracted from every f before it proves anything. A product that underflows is nothing
+//! beside u R because differences outside 10^±100 are scaled by a power of two first. Numbers that
+//! are not finite prove nothing: a hit at 0.
 //!
-//! So a hit that is none is possible only within s + 2·10⁻¹⁵ R or so, where R is the reach of
-//! the *relative* positions, or if pieces run out.
+//! So a hit that is none is possible only where the distance comes within 2·10⁻¹⁵ R or so of s,
+//! with R the reach of the *relative* positions; where a face or a pair of edges is so thin that
+//! no direction is perpendicular to it in rounded numbers; or if pieces run out.
 
 pub mod broad;
 pub mod distance;

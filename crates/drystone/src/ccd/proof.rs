@@ -8,7 +8,7 @@ use crate::space::Components;
 const ROUNDOFF: f64 = 0.5 * f64::EPSILON;
 
 /// The rounding margin in units of u R, derived in the [module documentation](super).
-const MARGIN: f64 = 16.0;
+const MARGIN: f64 = 17.0;
 
 /// Squares of lengths in this range neither overflow nor underflow; others are scaled into it.
 const COMFORTABLE: std::ops::Range<f64> = 1e-100..1e100;
@@ -27,7 +27,7 @@ pub(super) struct Differences<V, const K: usize> {
 pub(super) struct Query<V, const K: usize> {
     /// The corner differences.
     pub(super) corners: Differences<V, K>,
-    /// What a plane must show as gap to prove that the separation is kept: s + 16 u R.
+    /// What a plane must show as gap to prove that the separation is kept: s + 17 u R.
     pub(super) level: f64,
     /// The end of the motion, 0 to 1.
     pub(super) t_max: f64,

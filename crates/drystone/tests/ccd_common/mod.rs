@@ -1,5 +1,12 @@
 //! The queries of `../shared/data/ccd`, where they are present.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests may fail loudly"
+)]
+
 use std::path::{Path, PathBuf};
 
 use drystone::ccd::{TimeOfImpact, edge_edge, vertex_face};

@@ -10,7 +10,7 @@ use super::queries::Chance;
 /// Corners on a small grid, where most pairs are degenerate in some way.
 fn corners(chance: &mut Chance, count: usize) -> Vec<DVec3> {
     let reach = [1, 1, 2, 4, 100][(chance.next() % 5) as usize];
-    let flat = chance.next() % 3 == 0;
+    let flat = chance.next().is_multiple_of(3);
     let far = [0.0, 1e6][(chance.next() % 2) as usize];
     (0..count)
         .map(|_| {

@@ -30,8 +30,8 @@ fn corners(chance: &mut Chance, count: usize, dimensions: usize) -> Points {
     let reach = [1, 2, 3, 5, 20, 1000][(chance.next() % 6) as usize];
     let far = [0.0, 0.0, 1e6, -3e9][(chance.next() % 4) as usize];
     // Some corners stand still, some queries are flat, some corners coincide.
-    let still = chance.next() % 3 == 0;
-    let flat = chance.next() % 5 == 0;
+    let still = chance.next().is_multiple_of(3);
+    let flat = chance.next().is_multiple_of(5);
     let point = |chance: &mut Chance| -> [f64; 3] {
         std::array::from_fn(|axis| {
             let missing = axis >= dimensions || (flat && axis == 2);
@@ -47,7 +47,7 @@ fn corners(chance: &mut Chance, count: usize, dimensions: usize) -> Points {
     if still {
         end[1..].copy_from_slice(&start[1..]);
     }
-    if chance.next() % 8 == 0 {
+    if chance.next().is_multiple_of(8) {
         let (from, to) = (
             (chance.next() as usize) % count,
             (chance.next() as usize) % count,
@@ -135,7 +135,7 @@ fn points_never_miss_edges_in_space_or_points() {
     for _ in 0..2500 {
         // On a line or a tiny grid they meet often enough.
         let mut points = corners(&mut chance, 3, 3);
-        if chance.next() % 2 == 0 {
+        if chance.next().is_multiple_of(2) {
             for list in [&mut points.start, &mut points.end] {
                 for point in list {
                     point[2] = point[0];
