@@ -3,6 +3,7 @@
 mod ccd_common;
 
 use ccd_common::{Kind, Query, queries};
+use drystone::ccd::distance::{edge_edge, point_triangle};
 use drystone::glam::DVec3;
 
 /// The same query told differently: names of corners, direction of time, axes, unit of length.
@@ -33,22 +34,44 @@ fn variants(query: &Query) -> Vec<Query> {
     ]
 }
 
+/// The distance of the primitives at a time, m.
+fn distance_at(query: &Query, t: f64) -> f64 {
+    let p: [DVec3; 4] = std::array::from_fn(|k| query.start[k].lerp(query.end[k], t));
+    let square = match query.kind {
+        Kind::VertexFace => point_triangle(p[0], &[p[1], p[2], p[3]]).squared_distance,
+        Kind::EdgeEdge => edge_edge(&[p[0], p[1]], &[p[2], p[3]]).squared_distance,
+    };
+    square.sqrt()
+}
+
 #[test]
 fn no_query_is_missed_however_it_is_told_and_few_are_hit_needlessly() {
     let queries = queries();
-    let mut needless = 0;
+    let (mut needless, mut widest) = (0, 0.0_f64);
     for (index, query) in queries.iter().enumerate() {
         for (how, told) in variants(query).iter().enumerate() {
-            let hit = told.ask(0.0).is_some();
+            let answer = told.ask(0.0);
+            let hit = answer.is_some();
             assert!(
                 hit || !query.truth,
                 "missed {index}, variant {how}: {told:?}"
             );
-            needless += usize::from(how == 0 && hit && !query.truth);
+            if let Some(answer) = answer
+                && how == 0
+                && !query.truth
+            {
+                needless += 1;
+                widest = widest.max(distance_at(query, answer.earliest));
+            }
         }
     }
-    println!("{} queries, {needless} hit needlessly", queries.len());
-    // ipctk's additive method has 573; 175 are within 5e-14 m of touching.
+    println!(
+        "{} queries, {needless} hit needlessly, at {widest:e} m or less",
+        queries.len()
+    );
+    // ipctk's additive method has 573. What is hit needlessly all but touches, in scenes a few
+    // metres large.
+    assert!(widest < 5e-14, "{widest:e} m");
     assert!(needless <= 200, "{needless} needless hits");
 }
 

@@ -1,6 +1,6 @@
 //! Interval inclusion: the remaining time cut into pieces until each is proven free.
 //!
-//! A piece \\([a, b]\\) is free if the direction that turns from the one at a to the one at b
+//! A piece $[a, b]$ is free if the direction that turns from the one at a to the one at b
 //! separates throughout, which the three Bernstein coefficients of every corner decide (see the
 //! [module documentation](super)). The bound is off by the square of the piece's length, so a
 //! motion that only grazes is cut a few times where plain advancement would creep.

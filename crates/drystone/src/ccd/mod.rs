@@ -9,10 +9,10 @@
 //!
 //! # One problem for all primitives
 //!
-//! Two primitives with corners \\(a_i\\) and \\(b_j\\) are nearer than s exactly if the convex
+//! Two primitives with corners $a_i$ and $b_j$ are nearer than s exactly if the convex
 //! hull of the corner differences
 //!
-//! $$ W_k(t) = b_j(t) - a_i(t) = (1-t)\\,W_k(0) + t\\,W_k(1) $$
+//! $$ W_k(t) = b_j(t) - a_i(t) = (1-t)\,W_k(0) + t\,W_k(1) $$
 //!
 //! is nearer than s to the origin: a triangle for a vertex and a face, a parallelogram for two
 //! edges, a segment for a point and an edge, a point for two points. Differences do not change
@@ -21,9 +21,9 @@
 //!
 //! # What a plane proves
 //!
-//! Along any vector n the components \\(f_k(t) = n\cdot W_k(t)\\) are linear in time, and
+//! Along any vector n the components $f_k(t) = n\cdot W_k(t)$ are linear in time, and
 //!
-//! $$ \min_k f_k(t) > s\\,|n| \quad\Longrightarrow\quad \text{the primitives are farther apart
+//! $$ \min_k f_k(t) > s\,|n| \quad\Longrightarrow\quad \text{the primitives are farther apart
 //!    than } s \text{ at } t . $$
 //!
 //! The coordinate axes are tried first: they are the swept boxes, seen from each other. Then
@@ -33,46 +33,46 @@
 //! $$ t' = \min_k \frac{f_k(0) - s}{f_k(0) - f_k(1)} , $$
 //!
 //! where the next n is taken, and so on. With n towards the nearest point at distance d every
-//! \\(f_k(t) \ge d\\), and f falls at most as fast as the corners approach each other, so this
-//! step is never shorter than the \\((d - s) / \sum v\\) of additive CCD by speeds (Li, Kaufman
+//! $f_k(t) \ge d$, and f falls at most as fast as the corners approach each other, so this
+//! step is never shorter than the $(d - s) / \sum v$ of additive CCD by speeds (Li, Kaufman
 //! and Jiang, *Codimensional incremental potential contact*, 2021), from which the scheme is
 //! taken; where a hull slides past, it is as long as the motion.
 //!
 //! # Inclusion
 //!
 //! After twelve planes the rest is cut into pieces. Let n turn linearly on a piece from
-//! \\(n_a\\) at a to \\(n_b\\) at b. Then \\(n(t)\cdot W_k(t)\\) is a quadratic that includes no
+//! $n_a$ at a to $n_b$ at b. Then $n(t)\cdot W_k(t)$ is a quadratic that includes no
 //! value below the least of its Bernstein coefficients
 //!
 //! $$ n_a\cdot W_k(a), \qquad \tfrac12\big(n_a\cdot W_k(b) + n_b\cdot W_k(a)\big), \qquad
 //!    n_b\cdot W_k(b) , $$
 //!
-//! and \\(|n(t)| \le \max(|n_a|, |n_b|)\\). If they are above s for all k, the piece is free;
+//! and $|n(t)| \le \max(|n_a|, |n_b|)$. If they are above s for all k, the piece is free;
 //! otherwise it is halved. Time is the only variable that is cut: the place on the primitives is
 //! covered by the corners. Pieces are counted, and when they are used up the answer is a hit.
 //!
 //! # The rounding margin
 //!
-//! Let u = 2⁻⁵³ and R be a bound on all \\(|W_k(0)|, |W_k(1)|\\). Nothing is assumed of n but
-//! that \\(|n| \le 1 + 5u\\), which dividing by a rounded length keeps: errors in closest points
+//! Let u = 2⁻⁵³ and R be a bound on all $|W_k(0)|, |W_k(1)|$. Nothing is assumed of n but
+//! that $|n| \le 1 + 5u$, which dividing by a rounded length keeps: errors in closest points
 //! are errors in n only, and any n will do.
 //!
 //! * A difference of two coordinates is rounded once, a product of three components once and
-//!   their sum twice: the computed \\(\tilde f_k(0), \tilde f_k(1)\\) are off by at most
-//!   \\((1+u)^4 - 1\\) times \\(|n|\\,|W_k|\\), that is 4 u R up to terms in u².
-//! * \\(\tilde f(0) + t\\,(\tilde f(1) - \tilde f(0))\\) rounds a difference and a product of at
+//!   their sum twice: the computed $\tilde f_k(0), \tilde f_k(1)$ are off by at most
+//!   $(1+u)^4 - 1$ times $|n|\,|W_k|$, that is 4 u R up to terms in u².
+//! * $\tilde f(0) + t\,(\tilde f(1) - \tilde f(0))$ rounds a difference and a product of at
 //!   most 2 R and a sum of at most R: 5 u R. The mean of two such, in the middle coefficient,
 //!   adds 1 u R.
 //! * The t' above is rounded three times, 3 u in all as t' ≤ 1; at a slope of at most 2 R this
 //!   moves f by 6 u R.
-//! * \\(s\\,|n|\\) exceeds s by 5 u s, and adding the margin to it rounds by u s; if s > R the
+//! * $s\,|n|$ exceeds s by 5 u s, and adding the margin to it rounds by u s; if s > R the
 //!   answer is a hit anyway, so these are 6 u R.
 //!
 //! A plane is checked where it starts (second) and followed to t' (third); between the two f is
 //! linear, so the larger of the errors counts and not their sum. The terms in u² and the rounding
 //! of R are less than 1 u R, so
 //!
-//! $$ \mu = 17\\,u\\,R \\; > \\; (4 + 6 + 6)\\,u\\,R + O(u^2)\\,R $$
+//! $$ \mu = 17\,u\,R \; > \; (4 + 6 + 6)\,u\,R + O(u^2)\,R $$
 //!
 //! is subtracted from every f before it proves anything. A product that underflows is nothing
 //! beside u R because differences outside 10^±100 are scaled by a power of two first. Numbers that
