@@ -77,6 +77,12 @@ impl<S: Space> BodyColumns<S> {
             self.before.push(Column::default());
             put(&mut self.before[k + 1], &bodies.motion[k]);
         }
+        self.make_room();
+    }
+
+    /// Makes all columns as long as there are bases.
+    pub(crate) fn make_room(&mut self) {
+        let count = self.base.len() + 1;
         for columns in [
             &mut self.drift,
             &mut self.motion,
@@ -87,7 +93,7 @@ impl<S: Space> BodyColumns<S> {
             &mut self.push,
             &mut self.keep,
         ] {
-            columns.resize(bodies.len() + 1, Column::default());
+            columns.resize(count, Column::default());
         }
     }
 

@@ -364,8 +364,15 @@ impl<S: Space> Links<S> {
         true
     }
 
+    /// Makes what a snapshot leaves out.
+    pub(crate) fn restore(&mut self, bodies: &Bodies<S>, joints: &Joints<S>) {
+        if self.version == joints.version {
+            self.rebuild(bodies, joints);
+        }
+    }
+
     /// Makes the linkages of all joints.
-    pub(crate) fn rebuild(&mut self, bodies: &Bodies<S>, joints: &Joints<S>) {
+    fn rebuild(&mut self, bodies: &Bodies<S>, joints: &Joints<S>) {
         let mut leader: Vec<u32> = (0..bodies.len() as u32).collect();
         self.ties.clear();
         for (_, joint) in joints.iter() {

@@ -333,8 +333,8 @@ impl<S: Space> RealTime<S> {
 
     /// Makes what a snapshot leaves out.
     pub(crate) fn restore(&mut self, bodies: &Bodies<S>, joints: &Joints<S>) {
-        self.columns.grow(bodies);
-        self.links.rebuild(bodies, joints);
+        self.columns.make_room();
+        self.links.restore(bodies, joints);
         self.rebuild_graph(bodies);
     }
 
