@@ -295,6 +295,12 @@ fn gears_turn_at_their_ratio() {
 fn a_closed_loop_of_four_bars_stays_closed() {
     let mut world = world3();
     let ground = anchor3(&mut world);
+    // Nothing in the way of a whole turn.
+    let nobody = drystone::Groups {
+        member: 0,
+        meets: 0,
+    };
+    world.set_groups(ground, nobody).unwrap();
     let half = std::f64::consts::FRAC_PI_2;
     let upright = |world: &mut World3, x: f64| {
         let shape = Shape3::cuboid(DVec3::new(0.5, 0.05, 0.05)).unwrap();
@@ -304,6 +310,9 @@ fn a_closed_loop_of_four_bars_stays_closed() {
     };
     let (left, right) = (upright(&mut world, 0.0), upright(&mut world, 1.0));
     let top = bar(&mut world, DVec3::new(0.5, 1.0, 0.0));
+    for body in [left, right, top] {
+        world.set_groups(body, nobody).unwrap();
+    }
     let frame = |x: f64, y: f64| Pose {
         position: DVec3::new(x, y, 0.0),
         rotation: DQuat::from_rotation_y(-half),

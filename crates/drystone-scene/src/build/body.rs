@@ -2,8 +2,8 @@
 
 use drystone::shape::MassProperties;
 use drystone::{
-    Body as EngineBody, BodyError, Keyframe, Kind as EngineKind, Mass, MaterialId, Materials, Pose,
-    Push, Script as EngineScript, World, script::ScriptError,
+    Body as EngineBody, BodyError, Groups, Keyframe, Kind as EngineKind, Mass, MaterialId,
+    Materials, Pose, Push, Script as EngineScript, World, script::ScriptError,
 };
 
 use super::check::{self, finite, not_negative, positive, vector, vector_or_zero};
@@ -29,6 +29,9 @@ pub(super) struct Template<'a, S: Dimension> {
     locked_axes: [bool; 3],
     locked_spins: [bool; 3],
     pushes: Vec<Push<S>>,
+    groups: Groups,
+    surface_velocity: S::Vector,
+    one_way: Option<S::Vector>,
 }
 
 impl<'a, S: Dimension> Template<'a, S> {
@@ -73,6 +76,15 @@ impl<'a, S: Dimension> Template<'a, S> {
             locked_axes: locked_axes::<S>(&body.locked_axes, &path.key("locked_axes"))?,
             locked_spins: locked_spins::<S>(&body.locked_spins, &path.key("locked_spins"))?,
             pushes: pushes::<S>(body, &path)?,
+            groups: groups(body, &path)?,
+            surface_velocity: vector_or_zero::<S>(
+                body.surface_velocity.as_ref(),
+                &path.key("surface_velocity"),
+            )?,
+            one_way: match &body.one_way {
+                Some(direction) => Some(vector::<S>(direction, &path.key("one_way"))?),
+                None => None,
+            },
             body,
             path,
         })
@@ -123,6 +135,10 @@ impl<'a, S: Dimension> Template<'a, S> {
             locked_axes: self.locked_axes,
             locked_spins: self.locked_spins,
             pushes: self.pushes.clone(),
+            groups: self.groups,
+            is_sensor: self.body.sensor,
+            surface_velocity: self.surface_velocity,
+            one_way: self.one_way,
         };
         world
             .add(body)
@@ -318,6 +334,28 @@ fn pushes<S: Dimension>(body: &Body, path: &FieldPath) -> Result<Vec<Push<S>>, F
     body.pushes.iter().enumerate().map(push).collect()
 }
 
+/// Groups as bits.
+fn groups(body: &Body, path: &FieldPath) -> Result<Groups, Flaw> {
+    let bits = |list: &Option<Vec<u8>>, key: &'static str| {
+        let Some(list) = list else {
+            return Ok(u32::MAX);
+        };
+        let mut bits = 0;
+        for (index, &group) in list.iter().enumerate() {
+            if group > 31 {
+                let problem = format!("a group is a number from 0 to 31, not {group}");
+                return Err(Flaw::new(path.key(key).index(index), problem));
+            }
+            bits |= 1 << group;
+        }
+        Ok(bits)
+    };
+    Ok(Groups {
+        member: bits(&body.groups, "groups")?,
+        meets: bits(&body.meets, "meets")?,
+    })
+}
+
 /// The engine's error, at the field it is about.
 fn unfit(error: &BodyError, body: &Body, path: &FieldPath) -> Flaw {
     let field = match error {
@@ -340,6 +378,8 @@ fn unfit(error: &BodyError, body: &Body, path: &FieldPath) -> Flaw {
         } => path.key("linear_damping"),
         BodyError::Damping { .. } => path.key("angular_damping"),
         BodyError::Script(_) => path.key("script"),
+        BodyError::Belt => path.key("surface_velocity"),
+        BodyError::OneWay => path.key("one_way"),
         _ => path.clone(),
     };
     Flaw::new(field, error.to_string())

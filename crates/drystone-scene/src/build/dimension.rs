@@ -33,6 +33,10 @@ pub(crate) trait Dimension: Space {
     fn direction_in(plane: Plane, angle: f64) -> Self::Vector;
     /// An orientation from three numbers drawn evenly from 0..1, all orientations alike.
     fn rotation_by_chance(numbers: [f64; 3]) -> Self::Rotation;
+    /// An orientation whose x axis is along a vector, if that has any length.
+    fn along(axis: Self::Vector) -> Option<Self::Rotation>;
+    /// An orientation whose x axis is along z: that of a hinge that turns in the picture.
+    fn hinge_frame() -> Self::Rotation;
     /// A stone of a wall.
     fn stone(stone: &Stone) -> Result<Self::Shape, drystone::ShapeError>;
 }
@@ -82,6 +86,15 @@ impl Dimension for D2 {
 
     fn vector(values: &[f64]) -> Option<DVec2> {
         <[f64; 2]>::try_from(values).ok().map(DVec2::from_array)
+    }
+
+    fn along(axis: DVec2) -> Option<DRot2> {
+        let length = axis.length();
+        (length > 1e-9).then(|| DRot2::from_cos_sin_unchecked(axis.x / length, axis.y / length))
+    }
+
+    fn hinge_frame() -> DRot2 {
+        DRot2::default()
     }
 
     fn rotation(rotation: &Rotation, path: &FieldPath) -> Result<DRot2, Flaw> {
@@ -143,6 +156,15 @@ impl Dimension for D3 {
 
     fn vector(values: &[f64]) -> Option<DVec3> {
         <[f64; 3]>::try_from(values).ok().map(DVec3::from_array)
+    }
+
+    fn along(axis: DVec3) -> Option<DQuat> {
+        axis.try_normalize()
+            .map(|axis| DQuat::from_rotation_arc(DVec3::X, axis))
+    }
+
+    fn hinge_frame() -> DQuat {
+        DQuat::from_rotation_y(-std::f64::consts::FRAC_PI_2)
     }
 
     fn rotation(rotation: &Rotation, path: &FieldPath) -> Result<DQuat, Flaw> {

@@ -3,6 +3,7 @@
 mod body;
 mod check;
 mod dimension;
+mod joint;
 mod material;
 mod overlap;
 mod settings;
@@ -69,6 +70,7 @@ impl Scene {
     fn name_of(&self, list: &str, index: usize) -> Option<String> {
         match list {
             "bodies" => self.bodies.get(index)?.name.clone(),
+            "joints" => self.joints.get(index)?.name.clone(),
             "materials" => Some(self.materials.get(index)?.name.clone()),
             _ => None,
         }
@@ -91,6 +93,7 @@ fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> 
             template.add(copy, &mut world)?;
         }
     }
+    joint::add_all(scene, &mut world)?;
     let warnings = overlap::check(&mut world, &added)?;
     Ok((world, warnings))
 }

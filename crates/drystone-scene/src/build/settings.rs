@@ -62,6 +62,7 @@ fn strategy(scene: &Scene) -> Strategy {
     let mut strategy = Strategy::named(&scene.strategy).unwrap_or_default();
     if let Strategy::Substep(options) = &mut strategy {
         options.substeps = scene.substep.substeps.unwrap_or(options.substeps);
+        options.sleep_after = scene.substep.sleep_after.unwrap_or(options.sleep_after);
         options.rounds = scene.substep.rounds.unwrap_or(options.rounds);
         options.repair_rate = scene.contact.repair_rate.unwrap_or(options.repair_rate);
     }

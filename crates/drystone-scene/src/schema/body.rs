@@ -65,6 +65,23 @@ pub struct Body {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0))]
     pub angular_damping: Option<f64>,
+    /// Groups it is in, each a number from 0 to 31; all if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Vec<u8>>,
+    /// Groups it meets: two bodies touch if each is in a group that the other meets; all if left
+    /// out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meets: Option<Vec<u8>>,
+    /// Whether it only notices what overlaps it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sensor: bool,
+    /// Velocity of its surface in its own axes, m/s: a conveyor belt. Fixed and kinematic bodies
+    /// only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surface_velocity: Option<Vector>,
+    /// A one-way platform: holds what comes from this side (own axes), lets through the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_way: Option<Vector>,
     /// World axes along which it can't move.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub locked_axes: Vec<Axis>,

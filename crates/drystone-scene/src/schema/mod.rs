@@ -5,6 +5,7 @@
 //! in s, masses in kg; **rotations are in degrees**, angular velocities in rad/s. The y axis is up.
 
 pub mod body;
+pub mod joint;
 pub mod repeat;
 pub mod shape;
 pub mod values;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::source::Source;
 pub use body::{Axis, Body, Keyframe, Kind, MassProperties, Push, Script};
+pub use joint::{Joint, JointKind, Motor, Servo};
 pub use repeat::{Grid, Random, Repeat, Ring, Stack, Wall};
 pub use shape::{Part, Shape};
 pub use values::{Inertia, Rotation, Spin, Vector};
@@ -76,6 +78,9 @@ pub struct Scene {
     /// The bodies, single and repeated.
     #[serde(default)]
     pub bodies: Vec<Body>,
+    /// What ties bodies together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joints: Vec<Joint>,
     /// The text this was read from, so that errors can point at it. Not part of the file.
     #[serde(skip)]
     #[schemars(skip)]
@@ -112,6 +117,7 @@ impl Scene {
             materials: Vec::new(),
             pairs: Vec::new(),
             bodies: Vec::new(),
+            joints: Vec::new(),
             source: None,
         }
     }
@@ -146,6 +152,10 @@ pub struct Substep {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rounds: Option<u32>,
+    /// Bodies that have been still for so long fall asleep, s; 0 for never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
+    pub sleep_after: Option<f64>,
 }
 
 /// Rules of contact; what is left out is as the engine has it.

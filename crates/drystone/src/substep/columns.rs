@@ -46,6 +46,9 @@ pub(crate) struct BodyColumns<S: Space> {
     /// Factor by which damping leaves motion in a substep.
     #[serde(skip)]
     keep: Vec<Column>,
+    /// What holds bodies that linkages move, two columns each.
+    #[serde(skip)]
+    grasp: Vec<Column>,
 }
 
 impl<S: Space> Default for BodyColumns<S> {
@@ -62,6 +65,7 @@ impl<S: Space> Default for BodyColumns<S> {
             inertia: nobody(),
             push: nobody(),
             keep: nobody(),
+            grasp: Vec::new(),
         }
     }
 }
@@ -95,6 +99,7 @@ impl<S: Space> BodyColumns<S> {
         ] {
             columns.resize(count, Column::default());
         }
+        self.grasp.resize(2 * count, Column::default());
     }
 
     /// Forgets what a body did before; it is another one now.
@@ -188,18 +193,6 @@ impl<S: Space> BodyColumns<S> {
         put(&mut self.keep[place], &damped);
     }
 
-    /// Gives a body another inertia in world axes for a substep.
-    pub(crate) fn set_inertia(
-        &mut self,
-        bodies: &Bodies<S>,
-        k: usize,
-        inertia: &S::Inertia,
-        h: f64,
-    ) {
-        let inertia = held_inertia(bodies, k, inertia).map(|i| (i / (h * h)) as f32);
-        self.inertia[k + 1].0[..6].copy_from_slice(&inertia);
-    }
-
     /// What the kernels work on, and what moves bodies between their calls.
     pub(crate) fn share<'a>(&'a mut self, records: &'a mut Records) -> (Field<'a>, Flight<'a>) {
         (
@@ -212,6 +205,7 @@ impl<S: Space> BodyColumns<S> {
                 aim: Shared::new(&mut self.aim),
                 mass: &self.mass,
                 inertia: &self.inertia,
+                grasp: Shared::new(&mut self.grasp),
             },
             Flight {
                 before: Shared::new(&mut self.before),

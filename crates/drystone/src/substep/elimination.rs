@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// Diagonal that is added, relative to what is there: joints that say the same twice make S
 /// singular, and then any answer will do.
-const RELAXED: f64 = 1e-12;
+const RELAXED: f64 = 1e-10;
 
 /// In which order to eliminate the nodes of a graph: those with the fewest neighbours first.
 /// `None` if more than `most` entries a node would arise.

@@ -22,6 +22,9 @@ pub(crate) struct Graph {
     /// Groups of each colour.
     pub(crate) colors: Vec<Vec<BodyGroup>>,
     pub(crate) sides: Vec<Sides>,
+    /// Bodies that joints tie and that touch something. They have no colour: their linkages move
+    /// them.
+    pub(crate) tied: Vec<BodyGroup>,
     /// First touch of each body; one more at the end.
     starts: Vec<u32>,
     touches: Vec<Touch>,
@@ -34,16 +37,26 @@ impl Graph {
     }
 
     /// Builds the graph anew: `patches` are record, body A and body B; only bodies that move are
-    /// coloured.
+    /// coloured, and of these only the ones that no joint ties.
     pub(crate) fn rebuild(
         &mut self,
         patches: &[(u32, [u32; 2])],
         bodies: usize,
         moves: impl Fn(usize) -> bool,
+        is_tied: impl Fn(usize) -> bool,
     ) {
         self.collect(patches, bodies, &moves);
-        let colors = self.paint(bodies, &moves);
-        self.lay_out(&colors);
+        let colors = self.paint(bodies, &|k| moves(k) && !is_tied(k));
+        self.lay_out(&colors, &is_tied);
+        let tied: Vec<u32> = (0..bodies as u32)
+            .filter(|&k| moves(k as usize) && is_tied(k as usize) && self.is_held(k as usize))
+            .collect();
+        let mut sides = std::mem::take(&mut self.sides);
+        self.tied = tied
+            .chunks(LANES)
+            .map(|eight| self.group(eight, &mut sides, &is_tied))
+            .collect();
+        self.sides = sides;
     }
 
     fn collect(
@@ -124,7 +137,7 @@ impl Graph {
     }
 
     /// Eight bodies to a group; those with many patches together, so that lanes stay busy.
-    fn lay_out(&mut self, colors: &[Vec<u32>]) {
+    fn lay_out(&mut self, colors: &[Vec<u32>], is_tied: &impl Fn(usize) -> bool) {
         self.colors.clear();
         let mut all = Vec::new();
         for bodies in colors {
@@ -132,14 +145,19 @@ impl Graph {
             bodies.sort_by_key(|&k| std::cmp::Reverse(self.touches(k as usize).len()));
             let mut groups = Vec::with_capacity(bodies.len().div_ceil(LANES));
             for eight in bodies.chunks(LANES) {
-                groups.push(self.group(eight, &mut all));
+                groups.push(self.group(eight, &mut all, is_tied));
             }
             self.colors.push(groups);
         }
         self.sides = all;
     }
 
-    fn group(&self, bodies: &[u32], all: &mut Vec<Sides>) -> BodyGroup {
+    fn group(
+        &self,
+        bodies: &[u32],
+        all: &mut Vec<Sides>,
+        is_tied: &impl Fn(usize) -> bool,
+    ) -> BodyGroup {
         let start = all.len() as u32;
         let most = bodies
             .iter()
@@ -151,12 +169,16 @@ impl Graph {
                 records: [0; LANES],
                 others: [0; LANES],
                 side: Column([1.0; LANES]),
+                weight: Column([1.0; LANES]),
             };
             for (lane, &body) in bodies.iter().enumerate() {
                 if let Some(touch) = self.touches(body as usize).get(j) {
                     sides.records[lane] = touch.record;
                     sides.others[lane] = touch.other + 1;
                     sides.side.0[lane] = touch.side;
+                    if is_tied(body as usize) && is_tied(touch.other as usize) {
+                        sides.weight.0[lane] = 2.0;
+                    }
                 }
             }
             all.push(sides);

@@ -23,9 +23,9 @@
 //! p = 1/2 on nothing grows, whatever the load. So p follows the load: near 0 for a pendulum, a
 //! little more than 1/2 for a taut chain.
 //!
-//! Contacts do not see joints: joints move the aims of bodies, and bodies settle between their aims
-//! and their contacts. Between rounds joints are solved again. M is less than what holds a body in
-//! contact, so the force that a joint learns in a round is never too large.
+//! A linkage that touches something is one block of the block descent: its bodies move together to
+//! where inertia, their contacts and their joints balance, all other bodies held still. What contacts
+//! do to each body comes from the kernels ([`Grasp`]) and is added to its load and to H.
 //!
 //! Limits, motors and springs have bounds or give way; these rows are swept one by one before the
 //! locks are solved: $\delta\lambda = -(C + u + \lambda/k)/(S_{ii} + 1/k)$, then λ is clamped to its
@@ -36,9 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::columns::{get, put};
 use super::elimination::{Factors, elimination_order};
-use super::patch::Field;
-use super::shared::Shared;
-use super::simd::Column;
+use super::patch::{Field, Grasp};
 use crate::body::{Bodies, Motion};
 use crate::integrate;
 use crate::joint::Joints;
@@ -59,6 +57,10 @@ const NET_STRIDES: f64 = 8.0;
 /// Where in a step directions are taken.
 const LEAST_PART: f64 = 0.02;
 const MOST_PART: f64 = 0.55;
+/// Sweeps over limits, motors and nets in a round where contacts have a say.
+const COUPLED_SWEEPS: u32 = 3;
+/// Resistance of what can't move, N/m and N·m.
+const IMMOVABLE: f64 = 1e20;
 /// Newton steps in a stride at most.
 const MOST_NEWTON: u32 = 2;
 /// Joints that pull at a body whose pull is looked at closely.
@@ -290,6 +292,8 @@ pub(crate) struct Linkage<S: Space> {
     stiffer: Vec<Stiffer<S>>,
     /// Displacements that rows were made for.
     made_for: Vec<Motion<S>>,
+    /// H⁻¹ of bodies where contacts have a say: x, y, z, then turns.
+    answers: Vec<[[f64; 6]; 6]>,
     pushed: Vec<Motion<S>>,
     missing: Vec<f64>,
 }
@@ -341,6 +345,11 @@ impl<S: Space> Links<S> {
             let linkage = &self.linkages[k as usize];
             linkage.is_awake && !linkage.has_contact
         })
+    }
+
+    /// Whether a joint ties a body that moves.
+    pub(crate) fn ties_body(&self, body: usize) -> bool {
+        self.linkage_of.get(body).is_some_and(Option::is_some)
     }
 
     /// Whether a body is moved by contacts and joints together.
@@ -467,19 +476,6 @@ impl<S: Space> Links<S> {
         }
     }
 
-    /// Looks at the step of linkages that contacts have a say in.
-    pub(crate) fn foresee(
-        &mut self,
-        ground: &Ground<'_, S>,
-        mut resists: impl FnMut(usize, &S::Inertia),
-    ) {
-        for linkage in &mut self.linkages {
-            if linkage.is_coupled() {
-                linkage.foresee(ground, &mut resists);
-            }
-        }
-    }
-
     /// Moves the linkages that touch nothing; these are done then.
     pub(crate) fn march(&mut self, ground: &Ground<'_, S>, options: &March<S>) {
         for linkage in &mut self.linkages {
@@ -564,6 +560,7 @@ impl<S: Space> Linkage<S> {
             inverse_mass: vec![S::Vector::default(); count],
             stiffer: vec![Stiffer::default(); count],
             made_for: vec![Motion::default(); count],
+            answers: vec![[[0.0; 6]; 6]; count],
             pushed: vec![Motion::default(); count],
             missing: vec![0.0; locks],
         };
@@ -673,6 +670,10 @@ impl<S: Space> Linkage<S> {
         for (made_for, x) in self.made_for.iter_mut().zip(&self.x) {
             *made_for = *x;
         }
+        self.factorise();
+    }
+
+    fn factorise(&mut self) {
         match &mut self.factors {
             Some(factors) => {
                 let rows = &self.rows;
@@ -897,75 +898,128 @@ impl<S: Space> Linkage<S> {
         }
     }
 
-    /// Looks at a substep that contacts have a say in. The bodies' own resistance is for the
-    /// columns to know.
-    fn foresee(&mut self, ground: &Ground<'_, S>, mut resists: impl FnMut(usize, &S::Inertia)) {
-        for (x, motion) in self.x.iter_mut().zip(&self.motion) {
-            *x = Motion {
-                linear: motion.linear * ground.law.h,
-                spin: motion.spin * ground.law.h,
-            };
-        }
-        if self.factors.is_none() {
-            self.forget_forces();
-        }
-        self.linearise(ground, ground.law.h);
-        for (k, &body) in self.bodies.iter().enumerate() {
-            if self.stiffer[k].count > 0 && ground.bodies.is_dynamic(body as usize) {
-                resists(body as usize, &self.inertia[k]);
-            }
-        }
-    }
-
-    /// Puts the known forces on the bodies' aims at the start of a substep.
+    /// Takes over where bodies are at the start of a substep that contacts have a say in. Bodies that
+    /// touch nothing start from where they aim.
     pub(crate) fn begin(&mut self, ground: &Ground<'_, S>, field: &Field<'_>) {
         if !self.is_coupled() {
             return;
         }
-        for (k, &body) in self.bodies.iter().enumerate() {
-            let aim: Motion<S> = get(&field.aim.read(body as usize + 1));
-            self.pushed[k] = if ground.bodies.is_dynamic(body as usize) {
-                self.target(ground, k, &aim)
-            } else {
-                aim
-            };
-        }
-        for row in &self.rows {
-            row.push(row.force, &mut self.pushed);
+        if self.factors.is_none() {
+            self.forget_forces();
         }
         for (k, &body) in self.bodies.iter().enumerate() {
             let place = body as usize + 1;
-            if ground.bodies.is_dynamic(body as usize) {
-                let mut column = field.aim.read(place);
-                put(&mut column, &self.pushed[k]);
-                field.aim.write(place, column);
-                // Nothing else moves what touches nothing.
-                if !self.is_touched[k] {
-                    field.shift.write(place, column);
-                }
+            self.aim[k] = get(&field.aim.read(place));
+            self.x[k] = get(&field.shift.read(place));
+            if ground.bodies.is_dynamic(body as usize) && !self.is_touched[k] {
+                let motion = &self.motion[k];
+                self.x[k] = Motion {
+                    linear: motion.linear * ground.law.h,
+                    spin: motion.spin * ground.law.h,
+                };
             }
         }
     }
 
-    /// Solves the joints for the present displacements.
-    pub(crate) fn correct(&mut self, field: &Field<'_>) {
+    /// Moves the linkage to where inertia, contacts and joints balance.
+    pub(crate) fn settle(&mut self, ground: &Ground<'_, S>, field: &Field<'_>) {
         if !self.is_coupled() {
             return;
         }
-        for (k, &body) in self.bodies.iter().enumerate() {
-            self.x[k] = get(&field.shift.read(body as usize + 1));
+        self.shape_rows(ground);
+        self.stiffen(ground, ground.law.h);
+        for k in 0..self.bodies.len() {
+            self.grip(ground, field, k);
         }
-        self.pushed.copy_from_slice(&self.x);
-        self.solve();
+        for row in &mut self.rows {
+            row.moves_a = apply::<S>(&self.answers[row.a as usize], row.n, row.j_a);
+            row.moves_b = apply::<S>(&self.answers[row.b as usize], row.n, row.j_b);
+            row.diagonal = row.coupling(row) + row.gives;
+        }
+        self.factorise();
+        std::mem::swap(&mut self.x, &mut self.pushed);
+        for row in &self.rows {
+            row.push(row.force, &mut self.x);
+        }
+        let rounds = if self.rows.len() == self.locks && self.factors.is_some() {
+            1
+        } else {
+            COUPLED_SWEEPS
+        };
+        for _ in 0..rounds {
+            self.solve();
+        }
         for (k, &body) in self.bodies.iter().enumerate() {
-            let place = body as usize + 1;
-            let change = Motion::<S> {
-                linear: self.x[k].linear - self.pushed[k].linear,
-                spin: self.x[k].spin - self.pushed[k].spin,
+            if ground.bodies.is_dynamic(body as usize) {
+                let mut column = field.shift.read(body as usize + 1);
+                put(&mut column, &self.x[k]);
+                field.shift.write(body as usize + 1, column);
+            }
+        }
+    }
+
+    /// How a body answers forces, contacts included, and where it would go without its joints.
+    fn grip(&mut self, ground: &Ground<'_, S>, field: &Field<'_>, k: usize) {
+        let bodies = ground.bodies;
+        let body = self.bodies[k] as usize;
+        self.pushed[k] = self.x[k];
+        if !bodies.is_dynamic(body) {
+            self.answers[k] = [[0.0; 6]; 6];
+            return;
+        }
+        let per_square = 1.0 / (ground.law.h * ground.law.h);
+        let inertial = &bodies.inertial[body];
+        let mut h = [[0.0; 6]; 6];
+        for axis in 0..S::DIM {
+            let is_free = inertial.inv_mass.component(axis) > 0.0;
+            let heavier = inertial.mass * per_square + self.stiffer[k].linear;
+            h[axis][axis] = if is_free { heavier } else { IMMOVABLE };
+        }
+        for i in 0..S::SPIN_DIM {
+            let unit = S::Spin::default().with_component(i, 1.0);
+            let column = S::apply_inertia(&self.inertia[k], unit);
+            let is_free =
+                |axis: usize| bodies.turns(body) && inertial.free_spins.component(axis) > 0.0;
+            for j in 0..S::SPIN_DIM {
+                h[3 + j][3 + i] = match (is_free(i) && is_free(j), i == j) {
+                    (true, _) => column.component(j) * per_square,
+                    (false, true) => IMMOVABLE,
+                    (false, false) => 0.0,
+                };
+            }
+        }
+        let mut load = [0.0; 6];
+        if self.is_touched[k] {
+            let grasp = Grasp::read(field, body + 1);
+            load = grasp.load;
+            S::add_springs(&grasp, &mut h);
+            // The plane's load has its torque where space has its z.
+            if S::DIM == 2 {
+                load[2] = 0.0;
+            }
+        } else {
+            let away = Motion::<S> {
+                linear: self.aim[k].linear - self.x[k].linear,
+                spin: self.aim[k].spin - self.x[k].spin,
             };
-            shift_by(&field.shift, place, &change);
-            shift_by(&field.aim, place, &change);
+            let inertia = S::world_inertia(self.pose[k].rotation, &inertial.inertia);
+            let twist = S::apply_inertia(&inertia, away.spin);
+            for axis in 0..3 {
+                load[axis] = away.linear.component(axis) * inertial.mass * per_square;
+                load[3 + axis] = twist.component(axis) * per_square;
+            }
         }
+        for (axis, row) in h.iter_mut().enumerate() {
+            let exists = axis < S::DIM || axis >= 3 && axis < 3 + S::SPIN_DIM;
+            if !exists {
+                row[axis] = 1.0;
+                load[axis] = 0.0;
+            }
+        }
+        self.answers[k] = inverted(h, 6);
+        let change = times::<S>(&self.answers[k], &load);
+        self.pushed[k].linear += change.linear;
+        self.pushed[k].spin += change.spin;
     }
 
     /// Whether contacts have a say.
@@ -1066,14 +1120,26 @@ impl<S: Space> Linkage<S> {
     }
 }
 
-/// Adds a displacement to a body's column.
-fn shift_by<S: Space>(columns: &Shared<'_, Column>, place: usize, change: &Motion<S>) {
-    let mut column = columns.read(place);
-    let mut motion: Motion<S> = get(&column);
-    motion.linear += change.linear;
-    motion.spin += change.spin;
-    put(&mut column, &motion);
-    columns.write(place, column);
+/// What a force and a torque do.
+fn apply<S: Space>(answer: &[[f64; 6]; 6], force: S::Vector, torque: S::Spin) -> Motion<S> {
+    let mut load = [0.0; 6];
+    for axis in 0..3 {
+        load[axis] = force.component(axis);
+        load[3 + axis] = torque.component(axis);
+    }
+    times::<S>(answer, &load)
+}
+
+fn times<S: Space>(answer: &[[f64; 6]; 6], load: &[f64; 6]) -> Motion<S> {
+    let sum = |row: usize| -> f64 { answer[row].iter().zip(load).map(|(a, f)| a * f).sum() };
+    let mut motion = Motion::<S>::default();
+    for axis in 0..S::DIM {
+        motion.linear = motion.linear.with_component(axis, sum(axis));
+    }
+    for axis in 0..S::SPIN_DIM {
+        motion.spin = motion.spin.with_component(axis, sum(3 + axis));
+    }
+    motion
 }
 
 /// Whether a row has neither bounds nor gives way.

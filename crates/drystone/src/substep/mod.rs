@@ -383,8 +383,8 @@ impl<S: Space> RealTime<S> {
         let ties = self.patches.iter().map(|(_, patch)| [patch.a, patch.b]);
         let ties = ties.chain(self.links.ties());
         let is_woken = self.sleep.wake_touched(bodies, ties);
-        self.links.update(bodies, around.joints);
-        if self.patches.take_change() || is_woken {
+        let is_retied = self.links.update(bodies, around.joints);
+        if self.patches.take_change() || is_woken || is_retied {
             self.rebuild_graph(bodies);
         }
     }
@@ -421,10 +421,13 @@ impl<S: Space> RealTime<S> {
             .iter()
             .map(|(at, patch)| (at + 1, [patch.a, patch.b]))
             .collect();
-        let sleep = &self.sleep;
-        self.graph.rebuild(&patches, bodies.len(), |k| {
-            bodies.is_dynamic(k) && !sleep.is_asleep(k)
-        });
+        let (sleep, links) = (&self.sleep, &self.links);
+        self.graph.rebuild(
+            &patches,
+            bodies.len(),
+            |k| bodies.is_dynamic(k) && !sleep.is_asleep(k),
+            |k| links.ties_body(k),
+        );
     }
 
     /// Contact points of all pairs with a dirty body, one list a thread.
@@ -515,10 +518,6 @@ impl<S: Space> RealTime<S> {
             rounds: options.rounds,
         };
         self.links.march(&ground, &march);
-        let columns = &mut self.columns;
-        self.links.foresee(&ground, |k, inertia| {
-            columns.set_inertia(bodies, k, inertia, f64::from(h));
-        });
         let (field, flight) = self.columns.share(&mut self.patches.records);
         let linkages: Vec<Mutex<&mut Linkage<S>>> =
             self.links.linkages.iter_mut().map(Mutex::new).collect();
@@ -545,11 +544,16 @@ impl<S: Space> RealTime<S> {
                         patch::settle::<S>(instructions, &field, mine, &graph.sides);
                         worker.wait();
                     }
+                    if !linkages.is_empty() {
+                        let mine = &graph.tied[worker.share(graph.tied.len())];
+                        patch::grasp::<S>(instructions, &field, mine, &graph.sides);
+                        worker.wait();
+                        link(worker, &|linkage| linkage.settle(&ground, &field));
+                    }
                     if round % options.learn_every == 0 || round == options.rounds {
                         patch::learn::<S>(instructions, &field, worker.share(records), &law);
                         worker.wait();
                     }
-                    link(worker, &|linkage| linkage.correct(&field));
                 }
                 if substep < options.substeps {
                     link(worker, &|linkage| linkage.carry(&field));

@@ -98,6 +98,8 @@ pub(crate) struct Field<'a> {
     /// Mass and inertia over h².
     pub(crate) mass: &'a [Column],
     pub(crate) inertia: &'a [Column],
+    /// What holds the bodies of linkages: two columns each, see [`Grasp`].
+    pub(crate) grasp: Shared<'a, Column>,
 }
 
 /// Numbers of the law.
@@ -139,6 +141,8 @@ pub(crate) struct Sides {
     pub(crate) others: [u32; LANES],
     /// 1 where the body is B, −1 where it is A.
     pub(crate) side: Column,
+    /// How often stiffness counts: twice where both sides are moved at the same time.
+    pub(crate) weight: Column,
 }
 
 #[inline(always)]
@@ -385,6 +389,7 @@ fn add_side<S: Space, V: Wide>(
     let other = S::motion(&gather::<V>(&field.shift, &sides.others));
     let axes = axes::<S, V>(&numbers);
     let side = V::load(&sides.side);
+    let weight = V::load(&sides.weight);
     // 1 and 0 where the body is B, 0 and 1 where it is A.
     let is = [half * (one + side), half * (one - side)];
     let arm = choose(is, axes.arm_b, axes.arm_a);
@@ -402,7 +407,7 @@ fn add_side<S: Space, V: Wide>(
         let force = point_force::<S, V>(&numbers, at, &u, mu);
         let now = pressed::<S, V>(&numbers, at, u[0]);
         let then = pressed::<S, V>(&numbers, at, S::at_point(&x_aim, &c)[0]);
-        let k = numbers[at + Layout::<S>::STIFFNESS] * now.most(then).positive();
+        let k = numbers[at + Layout::<S>::STIFFNESS] * now.most(then).positive() * weight;
         S::add_force(&force, &c, &mut grip.wrench);
         let (ka, kb) = (k * c[0], k * c[1]);
         let parts = [k, ka, kb, ka * c[0], ka * c[1], kb * c[1]];
@@ -413,30 +418,41 @@ fn add_side<S: Space, V: Wide>(
     S::hold(&axes, &grip, arm, side, held);
 }
 
+/// What inertia and patches do to the bodies of a group, where they are, and their inertia.
+#[inline(always)]
+fn held<S: Space, V: Wide>(
+    field: &Field<'_>,
+    group: &BodyGroup,
+    sides: &[Sides],
+) -> (Held<V>, Moving<V>, V3<V>, [V; 6]) {
+    let own = S::motion(&gather::<V>(&field.shift, &group.bodies));
+    let aim = S::motion(&gather::<V>(&field.aim, &group.bodies));
+    let m = gather_slice::<V>(field.mass, &group.bodies);
+    let i = gather_slice::<V>(field.inertia, &group.bodies);
+    let (mass, inertia) = ([m[0], m[1], m[2]], [i[0], i[1], i[2], i[3], i[4], i[5]]);
+    let away = sub(aim.linear, own.linear);
+    let mut held = Held::by(Moving {
+        linear: [mass[0] * away[0], mass[1] * away[1], mass[2] * away[2]],
+        angular: S::turned(&inertia, sub(aim.angular, own.angular)),
+    });
+    for entry in &sides[group.start as usize..group.end as usize] {
+        add_side::<S, V>(field, entry, (&own, &aim), &mut held);
+    }
+    (held, own, mass, inertia)
+}
+
 /// Moves each body of a colour to where inertia and its patches balance, the others held still.
 #[inline(always)]
 fn settle_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) {
     for group in groups {
-        let mut columns = gather::<V>(&field.shift, &group.bodies);
-        let own = S::motion(&columns);
-        let aim = S::motion(&gather::<V>(&field.aim, &group.bodies));
-        let m = gather_slice::<V>(field.mass, &group.bodies);
-        let i = gather_slice::<V>(field.inertia, &group.bodies);
-        let (mass, inertia) = ([m[0], m[1], m[2]], [i[0], i[1], i[2], i[3], i[4], i[5]]);
-        let away = sub(aim.linear, own.linear);
-        let mut held = Held::by(Moving {
-            linear: [mass[0] * away[0], mass[1] * away[1], mass[2] * away[2]],
-            angular: S::turned(&inertia, sub(aim.angular, own.angular)),
-        });
-        for entry in &sides[group.start as usize..group.end as usize] {
-            add_side::<S, V>(field, entry, (&own, &aim), &mut held);
-        }
+        let (held, own, mass, inertia) = held::<S, V>(field, group, sides);
         let change = S::balance(&held, mass, &inertia);
         let mut moved = own;
         for k in 0..3 {
             moved.linear[k] = own.linear[k] + change.linear[k];
             moved.angular[k] = own.angular[k] + change.angular[k];
         }
+        let mut columns = [zero::<V>(); LANES];
         S::to_columns(&moved, &mut columns);
         let rows = V::transpose(columns);
         for (&body, moved) in group.bodies.iter().zip(rows) {
@@ -445,6 +461,55 @@ fn settle_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], sid
                 moved.store(&mut row);
                 field.shift.write(body as usize, row);
             }
+        }
+    }
+}
+
+/// Writes down what inertia and patches do to bodies that linkages move.
+#[inline(always)]
+fn grasp_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) {
+    for group in groups {
+        let (held, ..) = held::<S, V>(field, group, sides);
+        let (f, t, s1, s2) = (held.load.linear, held.load.angular, held.s1, held.s2);
+        let first = [f[0], f[1], f[2], t[0], t[1], t[2], held.s0, s1[0]];
+        let second = [s1[1], s1[2], s2[0], s2[1], s2[2], s2[3], s2[4], s2[5]];
+        for (half, numbers) in [first, second].into_iter().enumerate() {
+            for (&body, row) in group.bodies.iter().zip(V::transpose(numbers)) {
+                if body != 0 {
+                    let mut stored = Column::default();
+                    row.store(&mut stored);
+                    field.grasp.write(2 * body as usize + half, stored);
+                }
+            }
+        }
+    }
+}
+
+/// What inertia and patches do to a body that a linkage moves.
+#[derive(Clone, Copy, Debug)]
+pub struct Grasp {
+    /// Force and torque: f, t.
+    pub(crate) load: [f64; 6],
+    /// Σk, Σk r, Σk r rᵀ: see [`super::reduced`].
+    pub(crate) s0: f64,
+    pub(crate) s1: [f64; 3],
+    pub(crate) s2: [f64; 6],
+}
+
+impl Grasp {
+    /// As the kernel wrote it down.
+    pub(crate) fn read(field: &Field<'_>, place: usize) -> Self {
+        let first = field.grasp.read(2 * place).0.map(f64::from);
+        let second = field.grasp.read(2 * place + 1).0.map(f64::from);
+        let mut load = [0.0; 6];
+        load.copy_from_slice(&first[..6]);
+        let mut s2 = [0.0; 6];
+        s2.copy_from_slice(&second[2..]);
+        Self {
+            load,
+            s0: first[6],
+            s1: [first[7], second[0], second[1]],
+            s2,
         }
     }
 }
@@ -460,4 +525,8 @@ dispatch! {
 dispatch! {
     /// Moves each body of a colour to where inertia and its patches balance.
     fn settle<S: Space>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) = settle_kernel
+}
+dispatch! {
+    /// Writes down what inertia and patches do to bodies that linkages move.
+    fn grasp<S: Space>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) = grasp_kernel
 }

@@ -22,6 +22,7 @@
 //! (M and I over h²): ten numbers, however many springs. Eliminating l leaves a symmetric 3 × 3
 //! system for θ (one number in the plane).
 
+use super::patch::Grasp;
 use super::simd::{LANES, Wide};
 use crate::space::{D2, D3};
 
@@ -99,6 +100,8 @@ pub trait Reduced: Sized {
     /// The motion that balances force and torque. `mass` is along the axes, `inertia` packed as
     /// `s2`, both over h².
     fn balance<V: Wide>(held: &Held<V>, mass: V3<V>, inertia: &[V; 6]) -> Moving<V>;
+    /// Adds springs to a resistance: x, y, z, then turns (the plane's turn is the first of these).
+    fn add_springs(grasp: &Grasp, resistance: &mut [[f64; 6]; 6]);
     /// Inertia times an angular motion.
     fn turned<V: Wide>(inertia: &[V; 6], angular: V3<V>) -> V3<V>;
 }
@@ -228,6 +231,25 @@ impl Reduced for D3 {
         }
     }
 
+    fn add_springs(grasp: &Grasp, h: &mut [[f64; 6]; 6]) {
+        let [x, y, z] = grasp.s1;
+        let [xx, yy, zz, xy, xz, yz] = grasp.s2;
+        let cross = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]];
+        let turning = [
+            [yy + zz, -xy, -xz],
+            [-xy, xx + zz, -yz],
+            [-xz, -yz, xx + yy],
+        ];
+        for i in 0..3 {
+            h[i][i] += grasp.s0;
+            for j in 0..3 {
+                h[3 + i][j] += cross[i][j];
+                h[j][3 + i] += cross[i][j];
+                h[3 + i][3 + j] += turning[i][j];
+            }
+        }
+    }
+
     #[inline(always)]
     fn turned<V: Wide>(i: &[V; 6], w: V3<V>) -> V3<V> {
         [
@@ -348,6 +370,16 @@ impl Reduced for D2 {
         let square = arm[0] * arm[0] + arm[1] * arm[1];
         let mixed = arm[0] * q[0] + arm[1] * q[1];
         held.s2[0] = held.s2[0] + (k * square + V::splat(2.0) * mixed + kaa);
+    }
+
+    fn add_springs(grasp: &Grasp, h: &mut [[f64; 6]; 6]) {
+        let lever = [-grasp.s1[1], grasp.s1[0]];
+        for i in 0..2 {
+            h[i][i] += grasp.s0;
+            h[3][i] += lever[i];
+            h[i][3] += lever[i];
+        }
+        h[3][3] += grasp.s2[0];
     }
 
     #[inline(always)]
