@@ -11,6 +11,7 @@ use super::error::{ShapeError, size};
 use super::half_space;
 use super::pairs::{ConvexKind, pair_queries};
 use super::polygon::{self, LocalContact};
+use super::polygon_round::{self, Rounded};
 use super::queries::shape_queries;
 use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose};
 use crate::space::D2;
@@ -240,7 +241,7 @@ impl Convex {
         match self.form {
             ConvexForm::Ball(radius) => ConvexKind::Ball(radius),
             ConvexForm::Polygon(..) => ConvexKind::Polytope,
-            ConvexForm::Capsule(..) => ConvexKind::Other,
+            ConvexForm::Capsule(..) => ConvexKind::Capsule,
         }
     }
 
@@ -266,6 +267,43 @@ impl Convex {
             .iter()
             .enumerate()
             .filter_map(|(k, &corner)| Some((polygon::outward(corners, k)?, corner)))
+    }
+
+    /// Corners of what the part is built around, in the axes that `pose` is given in, and the
+    /// radius around it.
+    fn core_at(&self, pose: &DPose2) -> (Vec<DVec2>, f64) {
+        let at = |point: DVec2| pose.transform_point(point);
+        match &self.form {
+            ConvexForm::Ball(radius) => (vec![at(DVec2::ZERO)], *radius),
+            ConvexForm::Polygon(corners, _) => (corners.iter().map(|&c| at(c)).collect(), 0.0),
+            ConvexForm::Capsule(half, radius) => {
+                let end = DVec2::Y * *half;
+                (vec![at(end), at(-end)], *radius)
+            }
+        }
+    }
+
+    /// Contact of two parts, `b` at `between` in `a`'s axes.
+    pub(super) fn own_contacts(
+        [a, b]: [&Self; 2],
+        between: &DPose2,
+        margin: f64,
+        emit: &mut dyn FnMut(LocalContact),
+    ) -> Option<DVec2> {
+        if a.kind() == ConvexKind::Polytope && b.kind() == ConvexKind::Polytope {
+            return Self::polytope_contacts([a, b], between, margin, emit);
+        }
+        let (core_a, radius_a) = a.core_at(&DPose2::IDENTITY);
+        let (core_b, radius_b) = b.core_at(between);
+        let of_a = Rounded {
+            core: &core_a,
+            radius: radius_a,
+        };
+        let of_b = Rounded {
+            core: &core_b,
+            radius: radius_b,
+        };
+        polygon_round::contacts(of_a, of_b, margin, emit)
     }
 
     /// Contact of two polygons, `b` at `between` in `a`'s axes.

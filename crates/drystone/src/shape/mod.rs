@@ -11,19 +11,23 @@
 //!
 //! Mass properties, bounding boxes, distance queries and the rarer contact pairs come from
 //! `parry`. The contact pairs that decide whether a wall stands (polytope on polytope, anything
-//! on a half-space, ball on ball) are our own: they keep every corner of exactly aligned faces
-//! and give contacts identifiers that last.
+//! on a half-space, balls and capsules on all of these) are our own: they keep every corner of
+//! exactly aligned faces and give contacts identifiers that last.
 
 mod box_box;
+mod box_rod;
 mod error;
 mod flat;
 mod half_space;
 mod pairs;
 mod polygon;
+mod polygon_round;
 mod polyhedron;
+mod polyhedron_round;
 mod polyhedron_sat;
 mod portal;
 mod queries;
+mod segments;
 mod solid;
 mod sweep;
 

@@ -8,9 +8,11 @@
 pub(crate) enum ConvexKind {
     /// A ball of this radius.
     Ball(f64),
+    /// All that is near a segment.
+    Capsule,
     /// Corners and flat faces.
     Polytope,
-    /// Round or mixed: parry's routines.
+    /// Cylinders and cones: parry's routines.
     Other,
 }
 
@@ -357,7 +359,10 @@ macro_rules! pair_queries {
                         margin,
                     ));
                 }
-                (ConvexKind::Polytope, ConvexKind::Polytope) => {
+                (ConvexKind::Other, _) | (_, ConvexKind::Other) => {
+                    parry_contacts(a, b, margin, out);
+                }
+                _ => {
                     let between = a.1.inverse() * *b.1;
                     let start = out.len();
                     let mut emit = |p: LocalContact| {
@@ -373,13 +378,12 @@ macro_rules! pair_queries {
                             },
                         });
                     };
-                    let normal = Convex::polytope_contacts([a.0, b.0], &between, margin, &mut emit);
+                    let normal = Convex::own_contacts([a.0, b.0], &between, margin, &mut emit);
                     let normal = a.1.rotation * normal.unwrap_or_default();
                     for point in &mut out[start..] {
                         point.normal = normal;
                     }
                 }
-                _ => parry_contacts(a, b, margin, out),
             }
         }
 

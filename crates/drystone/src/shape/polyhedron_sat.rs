@@ -66,7 +66,7 @@ pub(crate) fn contacts(
 }
 
 impl LocalContact {
-    fn swapped(self) -> Self {
+    pub(crate) fn swapped(self) -> Self {
         Self {
             feature_a: self.feature_b,
             feature_b: self.feature_a,

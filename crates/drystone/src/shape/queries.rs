@@ -210,7 +210,9 @@ macro_rules! shape_queries {
                     ConvexKind::Polytope => {
                         super::sweep::ray_on_planes::<$space>(origin, direction, self.planes())
                     }
-                    ConvexKind::Other => self.meet_ray_by_planes(origin, direction),
+                    ConvexKind::Capsule | ConvexKind::Other => {
+                        self.meet_ray_by_planes(origin, direction)
+                    }
                 }?;
                 Some((at, self.pose.rotation * normal))
             }
@@ -257,8 +259,11 @@ macro_rules! shape_queries {
 
             /// How thin a skin may be against the smaller part's radius, for this part's sake.
             fn skin(&self) -> f64 {
-                let round = self.kind() == ConvexKind::Other && self.parry.as_capsule().is_none();
-                if round { ROUND_SKIN } else { SKIN }
+                if self.kind() == ConvexKind::Other {
+                    ROUND_SKIN
+                } else {
+                    SKIN
+                }
             }
 
             /// The largest distance of a point from the part's own origin, m.

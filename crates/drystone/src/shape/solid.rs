@@ -12,9 +12,11 @@ use super::error::{ShapeError, size};
 use super::half_space;
 use super::pairs::{ConvexKind, pair_queries};
 use super::polyhedron::Polyhedron;
+use super::polyhedron_round::{self, Block};
 use super::polyhedron_sat::{self, LocalContact};
 use super::portal;
 use super::queries::shape_queries;
+use super::segments::{self, Rod};
 use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose};
 use crate::space::D3;
 
@@ -314,6 +316,7 @@ impl Convex {
         match self.form {
             ConvexForm::Ball(radius) => ConvexKind::Ball(radius),
             ConvexForm::Polytope(..) => ConvexKind::Polytope,
+            ConvexForm::Capsule(..) => ConvexKind::Capsule,
             _ => ConvexKind::Other,
         }
     }
@@ -350,6 +353,76 @@ impl Convex {
                 .filter_map(|(&normal, corner)| Some((normal, hull.point(*corner?))))
         });
         faces.chain(ends.into_iter().flatten())
+    }
+
+    /// The segment that a ball or capsule is built around, in the axes that `pose` is given in.
+    fn rod_at(&self, pose: &DPose3) -> Option<Rod<DVec3>> {
+        let (half, radius) = match self.form {
+            ConvexForm::Ball(radius) => (0.0, radius),
+            ConvexForm::Capsule(half, radius) => (half, radius),
+            _ => return None,
+        };
+        let end = pose.rotation * (DVec3::Y * half);
+        Some(Rod {
+            ends: [pose.translation + end, pose.translation - end],
+            radius,
+        })
+    }
+
+    fn block(&self) -> Option<Block<'_>> {
+        let ConvexForm::Polytope(hull, form) = &self.form else {
+            return None;
+        };
+        let half = match form {
+            Form::Box { half } => Some(DVec3::from_array(*half)),
+            _ => None,
+        };
+        Some(Block {
+            hull,
+            half,
+            rounding: 0.0,
+        })
+    }
+
+    /// Contact of two parts, `b` at `between` in `a`'s axes.
+    pub(super) fn own_contacts(
+        [a, b]: [&Self; 2],
+        between: &DPose3,
+        margin: f64,
+        emit: &mut dyn FnMut(LocalContact),
+    ) -> Option<DVec3> {
+        if let (Some(block), Some(rod)) = (a.block(), b.rod_at(between)) {
+            return polyhedron_round::contacts(&block, &rod, margin, emit);
+        }
+        let back = between.inverse();
+        if let (Some(rod), Some(block)) = (a.rod_at(&back), b.block()) {
+            let normal = polyhedron_round::contacts(&block, &rod, margin, &mut |c| {
+                emit(LocalContact {
+                    position: between.transform_point(c.position),
+                    ..c.swapped()
+                });
+            })?;
+            return Some(between.rotation * -normal);
+        }
+        if let (Some(one), Some(other)) = (a.rod_at(&DPose3::IDENTITY), b.rod_at(between)) {
+            let across = || {
+                let [d, e] = [one, other].map(|rod| rod.ends[1] - rod.ends[0]);
+                let cross = d.cross(e).try_normalize();
+                cross.unwrap_or_else(|| {
+                    let along = d.try_normalize().or(e.try_normalize());
+                    along.unwrap_or(DVec3::X).any_orthonormal_vector()
+                })
+            };
+            return segments::contacts::<D3>([&one, &other], margin, across, &mut |c| {
+                emit(LocalContact {
+                    position: c.position,
+                    separation: c.separation,
+                    feature_a: c.feature.feature_a,
+                    feature_b: c.feature.feature_b,
+                });
+            });
+        }
+        Self::polytope_contacts([a, b], between, margin, emit)
     }
 
     /// Contact of two polytopes, `b` at `between` in `a`'s axes.
