@@ -72,6 +72,17 @@ pub enum ShapeError {
         /// Line or point.
         flat: &'static str,
     },
+    /// Heights that make no grid.
+    #[error(
+        "{heights} heights in rows of {columns} make no height field; it needs whole rows, \
+         at least two heights in each, and in 3D at least two rows"
+    )]
+    Grid {
+        /// Heights given.
+        heights: usize,
+        /// Heights in a row.
+        columns: usize,
+    },
     /// A direction that is not one.
     #[error("the normal must be a finite vector longer than 1e-6, not {0}")]
     Normal(String),

@@ -13,6 +13,8 @@ use super::pairs::{ConvexKind, pair_queries};
 use super::polygon::{self, LocalContact};
 use super::polygon_round::{self, Rounded};
 use super::queries::shape_queries;
+use super::seams::{Front, Seams};
+use super::surface_pairs::{CUT_OFF, FACET, Verdict, surface_pairs};
 use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose};
 use crate::space::D2;
 
@@ -32,7 +34,7 @@ pub struct Shape2 {
 #[derive(Debug)]
 pub(super) enum Body {
     Convex(Vec<Convex>),
-    Surface(Surface),
+    Surface(Box<Surface>),
     HalfSpace(DVec2),
 }
 
@@ -55,6 +57,7 @@ pub(super) enum ConvexForm {
 #[derive(Debug)]
 pub(super) struct Surface {
     pub(super) parry: Polyline,
+    pub(super) seams: Seams,
 }
 
 impl Shape2 {
@@ -134,6 +137,36 @@ impl Shape2 {
 
     /// A line through points, solid from either side. For fixed bodies.
     pub fn polyline(points: Vec<DVec2>) -> Result<Self, ShapeError> {
+        Self::surface(points, Front::Both)
+    }
+
+    /// A line through points that holds only what is in front of it, which is on its left; what
+    /// comes from the right passes. For fixed bodies.
+    pub fn one_sided_polyline(points: Vec<DVec2>) -> Result<Self, ShapeError> {
+        Self::surface(points, Front::One)
+    }
+
+    /// The surface of solid ground: heights (along y, m) around the origin, `spacing` metres
+    /// apart along x. For fixed bodies.
+    ///
+    /// Whatever touches it is pushed up, also where its middle is below the surface.
+    pub fn height_field(spacing: f64, heights: &[f64]) -> Result<Self, ShapeError> {
+        size("spacing", spacing)?;
+        if heights.len() < 2 {
+            return Err(ShapeError::Grid {
+                heights: heights.len(),
+                columns: heights.len(),
+            });
+        }
+        let middle = 0.5 * (heights.len() as f64 - 1.0);
+        let place = |(k, &y): (usize, &f64)| DVec2::new((k as f64 - middle) * spacing, y);
+        Self::surface(
+            heights.iter().enumerate().map(place).collect(),
+            Front::Ground,
+        )
+    }
+
+    fn surface(points: Vec<DVec2>, front: Front) -> Result<Self, ShapeError> {
         finite(&points)?;
         if points.len() < 2 {
             return Err(ShapeError::Empty { what: "polyline" });
@@ -145,10 +178,14 @@ impl Shape2 {
                 flat: "point",
             });
         }
+        let last = points.len() as u32 - 1;
+        let segments = (0..last).map(|k| [k, k + 1, k]);
+        let seams = Seams::new::<D2>(&points, segments, front);
         Ok(Self {
-            body: Arc::new(Body::Surface(Surface {
+            body: Arc::new(Body::Surface(Box::new(Surface {
                 parry: Polyline::new(points, None),
-            })),
+                seams,
+            }))),
         })
     }
 
@@ -222,7 +259,8 @@ impl Surface {
         let segment = self.parry.segment(index);
         Some(Convex {
             pose: DPose2::IDENTITY,
-            form: ConvexForm::Polygon(vec![segment.a, segment.b], Form::Ball { radius: 0.0 }),
+            // Backwards, so that its first side is the one on the left.
+            form: ConvexForm::Polygon(vec![segment.b, segment.a], Form::Ball { radius: 0.0 }),
             parry: SharedShape::new(segment),
         })
     }
@@ -233,6 +271,22 @@ impl Surface {
 
     pub(super) fn points(&self) -> &[DVec2] {
         self.parry.vertices()
+    }
+
+    /// Whether a point on a piece is on its joints, and all of those are inside of its facet.
+    fn is_inside_facet(&self, index: u32, point: DVec2) -> bool {
+        let [from, to] = self.vertices(index).map(|k| self.points()[k as usize]);
+        let along = (to - from).dot(point - from) / (to - from).length_squared();
+        let is_at = |end: usize, place: f64| {
+            (along - place).abs() <= 1e-6 && self.seams.is_flat(index, end)
+        };
+        is_at(0, 0.0) || is_at(1, 1.0)
+    }
+
+    /// Vertices of the piece `index`.
+    fn vertices(&self, index: u32) -> [u32; 2] {
+        let segments = self.parry.indices();
+        segments.get(index as usize).copied().unwrap_or_default()
     }
 }
 
@@ -304,6 +358,24 @@ impl Convex {
             radius: radius_b,
         };
         polygon_round::contacts(of_a, of_b, margin, emit)
+    }
+
+    /// Contact with one side of a segment by the side's own normal: what of the part is over it.
+    fn face_contacts(
+        (segment, side): (&Self, usize),
+        (part, between): (&Self, &DPose2),
+        margin: f64,
+        emit: &mut dyn FnMut(LocalContact),
+    ) -> Option<DVec2> {
+        let ConvexForm::Polygon(ends, _) = &segment.form else {
+            return None;
+        };
+        let (core, radius) = part.core_at(between);
+        let of_part = Rounded {
+            core: &core,
+            radius,
+        };
+        polygon_round::over_edge((ends, side), of_part, margin, emit)
     }
 
     /// Contact of two polygons, `b` at `between` in `a`'s axes.
@@ -378,3 +450,4 @@ fn pose_of(pose: &Pose<D2>) -> DPose2 {
 
 pair_queries!(Shape2, D2, parry2d_f64, DVec2, DPose2);
 shape_queries!(Shape2, D2, parry2d_f64, DVec2, DPose2);
+surface_pairs!(D2, parry2d_f64, DVec2, DPose2);

@@ -27,8 +27,11 @@ mod polyhedron_round;
 mod polyhedron_sat;
 mod portal;
 mod queries;
+mod seams;
 mod segments;
 mod solid;
+mod solid_surface;
+mod surface_pairs;
 mod sweep;
 
 pub use error::ShapeError;

@@ -282,37 +282,6 @@ macro_rules! pair_queries {
             }
         }
 
-        /// The surface is A.
-        fn convex_on_surface(
-            a: (&Surface, &$RigidPose),
-            b: (&[Convex], &$RigidPose),
-            margin: f64,
-            out: &mut Vec<ContactPoint<$space>>,
-        ) {
-            use $parry::bounding_volume::BoundingVolume as _;
-            for (j, part) in b.0.iter().enumerate() {
-                let pose_b = *b.1 * part.pose;
-                let nearby = part
-                    .parry
-                    .compute_aabb(&(a.1.inverse() * pose_b))
-                    .loosened(margin);
-                // The tree's order is its own; the order of contacts must be the mesh's.
-                let mut pieces: Vec<u32> = a.0.parry.bvh().intersect_aabb(&nearby).collect();
-                pieces.sort_unstable();
-                for index in pieces {
-                    let Some(piece) = a.0.piece(index) else {
-                        continue;
-                    };
-                    let start = out.len();
-                    part_on_part((&piece, a.1), (part, &pose_b), margin, out);
-                    for point in &mut out[start..] {
-                        point.feature.part_a = index;
-                        point.feature.part_b = j as u32;
-                    }
-                }
-            }
-        }
-
         /// The half-space is A.
         fn convex_on_half_space(
             a: ($Vector, &$RigidPose),

@@ -60,6 +60,36 @@ pub(crate) fn contacts(
     Some(normal)
 }
 
+/// The contacts of B with an edge of a polygon, by the normal of that edge.
+pub(crate) fn over_edge(
+    (polygon, edge): (&[DVec2], usize),
+    b: Rounded<'_>,
+    margin: f64,
+    emit: &mut dyn FnMut(LocalContact),
+) -> Option<DVec2> {
+    let normal = outward(polygon, edge)?;
+    let mut hold = |point: LocalContact| {
+        let separation = point.separation - b.radius;
+        if separation <= margin {
+            emit(LocalContact {
+                position: point.position - normal * (0.5 * b.radius),
+                separation,
+                ..point
+            });
+        }
+    };
+    if let &[center] = b.core {
+        let (from, to) = (polygon[edge], polygon[(edge + 1) % polygon.len()]);
+        let along = (to - from).dot(center - from);
+        if (0.0..=(to - from).length_squared()).contains(&along) {
+            let on = center - normal * normal.dot(center - from);
+            hold(contact((on, edge as u32), (center, 0), normal));
+        }
+        return Some(normal);
+    }
+    polygon::over_edge((polygon, edge), b.core, margin + b.radius, hold)
+}
+
 /// The contact of a point (as B) with a core.
 fn point_on_core(core: &[DVec2], point: DVec2) -> Option<(DVec2, LocalContact)> {
     if let [only] = core {

@@ -266,7 +266,7 @@ struct Clipped {
 }
 
 /// Clips the incident face of `other` to the column above a face of `reference`.
-fn clip(
+pub(crate) fn clip(
     reference: &Polyhedron,
     face: usize,
     other: &Polyhedron,

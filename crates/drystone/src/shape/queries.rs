@@ -266,6 +266,11 @@ macro_rules! shape_queries {
                 }
             }
 
+            /// The middle of the part.
+            fn center(&self) -> $Vector {
+                self.parry.compute_local_bounding_sphere().center()
+            }
+
             /// The largest distance of a point from the part's own origin, m.
             fn reach(&self) -> f64 {
                 let ball = self.parry.compute_local_bounding_sphere();

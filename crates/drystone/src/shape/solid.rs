@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use drystone_frame::{Form, Part};
 use glamx::{DPose3, DVec3};
-use parry::shape::{Cone, Cylinder, SharedShape, TriMesh};
+use parry::shape::{Cone, Cylinder, SharedShape};
 use parry3d_f64 as parry;
 
 use super::box_box;
@@ -17,6 +17,8 @@ use super::polyhedron_sat::{self, LocalContact};
 use super::portal;
 use super::queries::shape_queries;
 use super::segments::{self, Rod};
+use super::solid_surface::Surface;
+use super::surface_pairs::{CUT_OFF, FACET, Verdict, surface_pairs};
 use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose};
 use crate::space::D3;
 
@@ -55,12 +57,6 @@ pub(super) enum ConvexForm {
     Capsule(f64, f64),
     Cylinder(f64, f64),
     Cone(f64, f64),
-}
-
-/// Triangles, not necessarily closed.
-#[derive(Debug)]
-pub(super) struct Surface {
-    pub(super) parry: TriMesh,
 }
 
 impl Shape3 {
@@ -171,40 +167,6 @@ impl Shape3 {
         })
     }
 
-    /// Triangles, solid from either side. For fixed bodies.
-    pub fn mesh(points: Vec<DVec3>, triangles: Vec<[u32; 3]>) -> Result<Self, ShapeError> {
-        finite(&points)?;
-        if triangles.is_empty() {
-            return Err(ShapeError::Empty { what: "mesh" });
-        }
-        for (element, corners) in triangles.iter().enumerate() {
-            if let Some(&index) = corners.iter().find(|&&k| k as usize >= points.len()) {
-                return Err(ShapeError::Index {
-                    what: "triangle",
-                    element,
-                    index,
-                    vertices: points.len(),
-                });
-            }
-            let [p, q, r] = corners.map(|k| points[k as usize]);
-            let longest = (q - p).length().max((r - q).length()).max((p - r).length());
-            let area = 0.5 * (q - p).cross(r - p).length();
-            // An area that overflowed to NaN is degenerate too.
-            let has_area = area > 1e-12 * longest * longest;
-            if !has_area {
-                return Err(ShapeError::Degenerate {
-                    what: "triangle",
-                    element,
-                    flat: "line",
-                });
-            }
-        }
-        let parry = TriMesh::new(points, triangles).map_err(|e| ShapeError::Mesh(e.to_string()))?;
-        Ok(Self {
-            body: Arc::new(Body::Surface(Box::new(Surface { parry }))),
-        })
-    }
-
     /// Several solids as one, each at a pose in the compound's axes.
     pub fn compound(parts: &[(Pose<D3>, Shape3)]) -> Result<Self, ShapeError> {
         if parts.is_empty() {
@@ -247,7 +209,7 @@ impl Shape3 {
     }
 }
 
-fn finite(points: &[DVec3]) -> Result<(), ShapeError> {
+pub(super) fn finite(points: &[DVec3]) -> Result<(), ShapeError> {
     match points.iter().position(|p| !p.is_finite()) {
         Some(index) => Err(ShapeError::Point { index }),
         None => Ok(()),
@@ -279,36 +241,6 @@ fn spans_volume(points: &[DVec3]) -> bool {
     }
     let normal = along.cross(across).normalize();
     furthest(&|d| d.dot(normal).abs()).0 > 1e-6 * length
-}
-
-impl Surface {
-    /// The convex piece `index`.
-    pub(super) fn piece(&self, index: u32) -> Option<Convex> {
-        let triangle = self.parry.triangle(index);
-        Some(Convex {
-            pose: DPose3::IDENTITY,
-            form: ConvexForm::Polytope(
-                Polyhedron::triangle([triangle.a, triangle.b, triangle.c])?,
-                // Never drawn, and no box: boxes have contact routines of their own.
-                Form::Mesh {
-                    points: Vec::new(),
-                    triangles: Vec::new(),
-                },
-            ),
-            parry: SharedShape::new(triangle),
-        })
-    }
-
-    pub(super) fn form(&self) -> Form {
-        Form::Mesh {
-            points: self.parry.vertices().iter().map(DVec3::to_array).collect(),
-            triangles: self.parry.indices().to_vec(),
-        }
-    }
-
-    pub(super) fn points(&self) -> &[DVec3] {
-        self.parry.vertices()
-    }
 }
 
 impl Convex {
@@ -425,6 +357,52 @@ impl Convex {
         Self::polytope_contacts([a, b], between, margin, emit)
     }
 
+    /// Contact with one face of a sheet by the face's own normal: what of the part is over it.
+    fn face_contacts(
+        (sheet, face): (&Self, usize),
+        (part, between): (&Self, &DPose3),
+        margin: f64,
+        emit: &mut dyn FnMut(LocalContact),
+    ) -> Option<DVec3> {
+        let ConvexForm::Polytope(hull, _) = &sheet.form else {
+            return None;
+        };
+        let normal = hull.normals[face];
+        if let Some(block) = part.block() {
+            polyhedron_sat::clip(hull, face, &block.hull.transformed(between), margin, emit);
+            return Some(normal);
+        }
+        let plane = normal.dot(hull.point(hull.face(face)[0]));
+        let mut hold = |on: DVec3, radius: f64, features: [u32; 2]| {
+            let height = normal.dot(on) - plane;
+            if height - radius <= margin {
+                emit(LocalContact {
+                    position: on - normal * (0.5 * (height + radius)),
+                    separation: height - radius,
+                    feature_a: features[0],
+                    feature_b: features[1],
+                });
+            }
+        };
+        if let Some(rod) = part.rod_at(between) {
+            let stretch = polyhedron_round::clip_to_column(hull, face, rod.ends)?;
+            let is_ball = rod.ends[0] == rod.ends[1];
+            for (along, cut) in stretch.into_iter().take(if is_ball { 1 } else { 2 }) {
+                let features = [cut.unwrap_or(face as u32), Rod::<DVec3>::feature(along)];
+                hold(rod.at(along), rod.radius, features);
+            }
+            return Some(normal);
+        }
+        let (points, radius) = part.supports(between.rotation.inverse() * -normal);
+        for (local, feature) in points {
+            let on = between.transform_point(local);
+            if polyhedron_round::clip_to_column(hull, face, [on; 2]).is_some() {
+                hold(on, radius, [face as u32, feature]);
+            }
+        }
+        Some(normal)
+    }
+
     /// Contact of two polytopes, `b` at `between` in `a`'s axes.
     pub(super) fn polytope_contacts(
         [a, b]: [&Self; 2],
@@ -522,3 +500,4 @@ fn pose_of(pose: &Pose<D3>) -> DPose3 {
 
 pair_queries!(Shape3, D3, parry3d_f64, DVec3, DPose3);
 shape_queries!(Shape3, D3, parry3d_f64, DVec3, DPose3);
+surface_pairs!(D3, parry3d_f64, DVec3, DPose3);
