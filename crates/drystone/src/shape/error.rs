@@ -92,6 +92,9 @@ pub enum ShapeError {
         /// Which part.
         index: usize,
     },
+    /// A radius around something that is not solid.
+    #[error("only solids can be rounded; a surface or a half-space has no inside")]
+    NotSolid,
     /// A mesh the geometry library refused.
     #[error("the mesh can't be used: {0}")]
     Mesh(String),

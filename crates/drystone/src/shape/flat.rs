@@ -13,6 +13,7 @@ use super::pairs::{ConvexKind, pair_queries};
 use super::polygon::{self, LocalContact};
 use super::polygon_round::{self, Rounded};
 use super::queries::shape_queries;
+use super::rounded_flat;
 use super::seams::{Front, Seams};
 use super::surface_pairs::{CUT_OFF, FACET, Verdict, surface_pairs};
 use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose};
@@ -43,6 +44,11 @@ pub(super) enum Body {
 pub(super) struct Convex {
     pub(super) pose: DPose2,
     pub(super) form: ConvexForm,
+    /// Radius around it, m; part of a disk's or capsule's own radius.
+    pub(super) rounding: f64,
+    /// Without the rounding.
+    pub(super) core: SharedShape,
+    /// With it.
     pub(super) parry: SharedShape,
 }
 
@@ -210,11 +216,26 @@ impl Shape2 {
         })
     }
 
+    /// The solid with all that is within `radius` m of it: corners become round, and everything
+    /// reaches further by `radius`.
+    pub fn rounded(&self, radius: f64) -> Result<Self, ShapeError> {
+        let radius = size("rounding", radius)?;
+        let Body::Convex(parts) = &*self.body else {
+            return Err(ShapeError::NotSolid);
+        };
+        let parts = parts.iter().map(|part| part.rounded(radius)).collect();
+        Ok(Self {
+            body: Arc::new(Body::Convex(parts)),
+        })
+    }
+
     fn one(form: ConvexForm, parry: SharedShape) -> Self {
         Self {
             body: Arc::new(Body::Convex(vec![Convex {
                 pose: DPose2::IDENTITY,
                 form,
+                rounding: 0.0,
+                core: parry.clone(),
                 parry,
             }])),
         }
@@ -257,11 +278,14 @@ impl Surface {
     /// The convex piece `index`: a polygon of two corners.
     pub(super) fn piece(&self, index: u32) -> Option<Convex> {
         let segment = self.parry.segment(index);
+        let parry = SharedShape::new(segment);
         Some(Convex {
             pose: DPose2::IDENTITY,
             // Backwards, so that its first side is the one on the left.
             form: ConvexForm::Polygon(vec![segment.b, segment.a], Form::Ball { radius: 0.0 }),
-            parry: SharedShape::new(segment),
+            rounding: 0.0,
+            core: parry.clone(),
+            parry,
         })
     }
 
@@ -291,9 +315,31 @@ impl Surface {
 }
 
 impl Convex {
+    fn rounded(&self, radius: f64) -> Self {
+        let mut part = self.clone();
+        match &mut part.form {
+            ConvexForm::Ball(own) => {
+                *own += radius;
+                part.parry = SharedShape::ball(*own);
+                part.core = part.parry.clone();
+            }
+            ConvexForm::Capsule(half, own) => {
+                *own += radius;
+                part.parry = SharedShape::capsule_y(*half, *own);
+                part.core = part.parry.clone();
+            }
+            ConvexForm::Polygon(..) => {
+                part.rounding += radius;
+                part.parry = around(&part.core, part.rounding);
+            }
+        }
+        part
+    }
+
     pub(super) fn kind(&self) -> ConvexKind {
         match self.form {
             ConvexForm::Ball(radius) => ConvexKind::Ball(radius),
+            ConvexForm::Polygon(..) if self.rounding > 0.0 => ConvexKind::Rounded,
             ConvexForm::Polygon(..) => ConvexKind::Polytope,
             ConvexForm::Capsule(..) => ConvexKind::Capsule,
         }
@@ -303,7 +349,10 @@ impl Convex {
     pub(super) fn supports(&self, _down: DVec2) -> (Vec<half_space::Support<DVec2>>, f64) {
         match &self.form {
             ConvexForm::Ball(radius) => (vec![(DVec2::ZERO, 0)], *radius),
-            ConvexForm::Polygon(corners, _) => (corners.iter().copied().zip(0..).collect(), 0.0),
+            ConvexForm::Polygon(corners, _) => {
+                let corners = corners.iter().copied().zip(0..);
+                (corners.collect(), self.rounding)
+            }
             ConvexForm::Capsule(half, radius) => (
                 vec![(DVec2::Y * *half, 0), (DVec2::NEG_Y * *half, 1)],
                 *radius,
@@ -329,7 +378,9 @@ impl Convex {
         let at = |point: DVec2| pose.transform_point(point);
         match &self.form {
             ConvexForm::Ball(radius) => (vec![at(DVec2::ZERO)], *radius),
-            ConvexForm::Polygon(corners, _) => (corners.iter().map(|&c| at(c)).collect(), 0.0),
+            ConvexForm::Polygon(corners, _) => {
+                (corners.iter().map(|&c| at(c)).collect(), self.rounding)
+            }
             ConvexForm::Capsule(half, radius) => {
                 let end = DVec2::Y * *half;
                 (vec![at(end), at(-end)], *radius)
@@ -398,6 +449,9 @@ impl Convex {
     pub(super) fn form(&self) -> Form {
         match &self.form {
             ConvexForm::Ball(radius) => Form::Ball { radius: *radius },
+            ConvexForm::Polygon(corners, _) if self.rounding > 0.0 => {
+                outline(&rounded_flat::draw(corners, self.rounding), true)
+            }
             ConvexForm::Polygon(_, form) => form.clone(),
             ConvexForm::Capsule(half_length, radius) => Form::Capsule {
                 half_length: *half_length,
@@ -409,10 +463,37 @@ impl Convex {
 
 impl Convex {
     pub(super) fn mass_properties(&self, density: f64) -> parry::mass_properties::MassProperties {
-        match self.form {
-            ConvexForm::Capsule(half, radius) => capsule_mass(half, radius, density),
+        match &self.form {
+            ConvexForm::Capsule(half, radius) => capsule_mass(*half, *radius, density),
+            ConvexForm::Polygon(corners, _) if self.rounding > 0.0 => {
+                let moments = rounded_flat::of_polygon(corners, self.rounding);
+                let (center, inertia) = moments.center_and_inertia();
+                parry::mass_properties::MassProperties::new(
+                    center,
+                    moments.area * density,
+                    inertia * density,
+                )
+            }
             _ => self.parry.mass_properties(density),
         }
+    }
+}
+
+/// The shape with a radius around it, for parry's queries.
+fn around(core: &SharedShape, radius: f64) -> SharedShape {
+    use parry::shape::RoundShape;
+    if let Some(cuboid) = core.as_cuboid() {
+        SharedShape::new(RoundShape {
+            inner_shape: *cuboid,
+            border_radius: radius,
+        })
+    } else if let Some(hull) = core.as_convex_polygon() {
+        SharedShape::new(RoundShape {
+            inner_shape: hull.clone(),
+            border_radius: radius,
+        })
+    } else {
+        core.clone()
     }
 }
 

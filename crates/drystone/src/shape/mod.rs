@@ -27,6 +27,8 @@ mod polyhedron_round;
 mod polyhedron_sat;
 mod portal;
 mod queries;
+mod rounded;
+mod rounded_flat;
 mod seams;
 mod segments;
 mod solid;

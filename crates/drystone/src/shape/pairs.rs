@@ -12,6 +12,8 @@ pub(crate) enum ConvexKind {
     Capsule,
     /// Corners and flat faces.
     Polytope,
+    /// All that is near one of these.
+    Rounded,
     /// Cylinders and cones: parry's routines.
     Other,
 }
@@ -369,13 +371,14 @@ macro_rules! pair_queries {
             };
             let between = a.1.inverse() * *b.1;
             let mut manifold: ContactManifold<(), ()> = ContactManifold::new();
+            let (r, q) = (a.0.rounding, b.0.rounding);
             let found = DefaultQueryDispatcher.contact_manifold_convex_convex(
                 &between,
-                &*a.0.parry,
-                &*b.0.parry,
+                &*a.0.core,
+                &*b.0.core,
                 None,
                 None,
-                margin,
+                margin + r + q,
                 &mut manifold,
             );
             if found.is_err() {
@@ -383,14 +386,15 @@ macro_rules! pair_queries {
             }
             let normal = a.1.rotation * manifold.local_n1;
             for point in &manifold.points {
-                if point.dist > margin || !point.dist.is_finite() {
+                let separation = point.dist - (r + q);
+                if separation > margin || !separation.is_finite() {
                     continue;
                 }
                 let on_a = a.1.transform_point(point.local_p1);
                 out.push(ContactPoint {
-                    position: on_a + normal * (0.5 * point.dist),
+                    position: on_a + normal * (r + 0.5 * separation),
                     normal,
-                    separation: point.dist,
+                    separation,
                     feature: FeatureId {
                         part_a: 0,
                         part_b: 0,

@@ -210,7 +210,7 @@ macro_rules! shape_queries {
                     ConvexKind::Polytope => {
                         super::sweep::ray_on_planes::<$space>(origin, direction, self.planes())
                     }
-                    ConvexKind::Capsule | ConvexKind::Other => {
+                    ConvexKind::Capsule | ConvexKind::Rounded | ConvexKind::Other => {
                         self.meet_ray_by_planes(origin, direction)
                     }
                 }?;
@@ -227,7 +227,7 @@ macro_rules! shape_queries {
                 // From the bounding sphere on all numbers are of the part's own size.
                 let (skip, _) = super::sweep::ray_on_ball::<$space>(origin, direction, radius)?;
                 let start = origin + direction * skip;
-                if self.parry.project_local_point(start, false).is_inside {
+                if self.nearest_point(start).1 <= 0.0 {
                     return Some((skip, -direction));
                 }
                 let met = super::sweep::advance::<$space>(
@@ -236,24 +236,25 @@ macro_rules! shape_queries {
                     RAY_SKIN * radius,
                     |way| {
                         let at = start + direction * way;
-                        let on = self.parry.project_local_point(at, false);
-                        let apart = at - on.point;
+                        let (on, signed) = self.nearest_point(at);
+                        let apart = at - on;
                         let width = apart.length();
-                        (!on.is_inside && width > 0.0).then(|| super::sweep::Gap {
+                        (signed > 0.0 && width > 0.0).then(|| super::sweep::Gap {
                             normal: apart * (1.0 / width),
                             width,
-                            point: on.point,
+                            point: on,
                         })
                     },
                 )?;
                 Some((skip + met.distance, met.normal))
             }
 
-            /// What a capsule is built around, with the radius; other parts themselves.
+            /// What a capsule or a rounded part is built around, with the radius; other parts
+            /// themselves.
             fn core(&self) -> (&dyn $parry::shape::Shape, f64) {
                 match self.parry.as_capsule() {
                     Some(capsule) => (&capsule.segment, capsule.radius),
-                    None => (&*self.parry, 0.0),
+                    None => (&*self.core, self.rounding),
                 }
             }
 
@@ -279,7 +280,18 @@ macro_rules! shape_queries {
 
             /// The point of the surface nearest to a point, and the signed distance.
             fn nearest_point(&self, point: $Vector) -> ($Vector, f64) {
-                if self.kind() == ConvexKind::Polytope {
+                let (on, distance) = self.nearest_of_core(point);
+                if self.rounding == 0.0 {
+                    return (on, distance);
+                }
+                // Out of the core, through its surface and on.
+                let away = (point - on) * if distance < 0.0 { -1.0 } else { 1.0 };
+                let outward = away.try_normalize().unwrap_or(<$Vector>::Y);
+                (on + outward * self.rounding, distance - self.rounding)
+            }
+
+            fn nearest_of_core(&self, point: $Vector) -> ($Vector, f64) {
+                if matches!(self.kind(), ConvexKind::Polytope | ConvexKind::Rounded) {
                     // Inside, the nearest face is the one that is least below.
                     let mut highest = (f64::NEG_INFINITY, <$Vector>::ZERO);
                     for (normal, on) in self.planes() {
@@ -292,7 +304,7 @@ macro_rules! shape_queries {
                         return (point - highest.1 * highest.0, highest.0);
                     }
                 }
-                let on = self.parry.project_local_point(point, false);
+                let on = self.core.project_local_point(point, false);
                 let distance = (on.point - point).length();
                 let sign = if on.is_inside { -1.0 } else { 1.0 };
                 (on.point, sign * distance)

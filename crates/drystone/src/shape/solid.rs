@@ -16,6 +16,7 @@ use super::polyhedron_round::{self, Block};
 use super::polyhedron_sat::{self, LocalContact};
 use super::portal;
 use super::queries::shape_queries;
+use super::rounded;
 use super::segments::{self, Rod};
 use super::solid_surface::Surface;
 use super::surface_pairs::{CUT_OFF, FACET, Verdict, surface_pairs};
@@ -47,6 +48,11 @@ pub(super) enum Body {
 pub(super) struct Convex {
     pub(super) pose: DPose3,
     pub(super) form: ConvexForm,
+    /// Radius around it, m; part of a ball's or capsule's own radius.
+    pub(super) rounding: f64,
+    /// Without the rounding.
+    pub(super) core: SharedShape,
+    /// With it.
     pub(super) parry: SharedShape,
 }
 
@@ -188,6 +194,19 @@ impl Shape3 {
         })
     }
 
+    /// The solid with all that is within `radius` m of it: edges and corners become round, and
+    /// everything reaches further by `radius`.
+    pub fn rounded(&self, radius: f64) -> Result<Self, ShapeError> {
+        let radius = size("rounding", radius)?;
+        let Body::Convex(parts) = &*self.body else {
+            return Err(ShapeError::NotSolid);
+        };
+        let parts = parts.iter().map(|part| part.rounded(radius)).collect();
+        Ok(Self {
+            body: Arc::new(Body::Convex(parts)),
+        })
+    }
+
     /// Refuses a hull whose volume is lost in rounding.
     fn with_volume(self, given: usize) -> Result<Self, ShapeError> {
         let mass = self.mass_properties(1.0).map_or(0.0, |p| p.mass);
@@ -203,6 +222,8 @@ impl Shape3 {
             body: Arc::new(Body::Convex(vec![Convex {
                 pose: DPose3::IDENTITY,
                 form,
+                rounding: 0.0,
+                core: parry.clone(),
                 parry,
             }])),
         }
@@ -244,9 +265,31 @@ fn spans_volume(points: &[DVec3]) -> bool {
 }
 
 impl Convex {
+    fn rounded(&self, radius: f64) -> Self {
+        let mut part = self.clone();
+        match &mut part.form {
+            ConvexForm::Ball(own) => {
+                *own += radius;
+                part.parry = SharedShape::ball(*own);
+                part.core = part.parry.clone();
+            }
+            ConvexForm::Capsule(half, own) => {
+                *own += radius;
+                part.parry = SharedShape::capsule_y(*half, *own);
+                part.core = part.parry.clone();
+            }
+            _ => {
+                part.rounding += radius;
+                part.parry = around(&part.core, part.rounding);
+            }
+        }
+        part
+    }
+
     pub(super) fn kind(&self) -> ConvexKind {
         match self.form {
             ConvexForm::Ball(radius) => ConvexKind::Ball(radius),
+            ConvexForm::Polytope(..) if self.rounding > 0.0 => ConvexKind::Rounded,
             ConvexForm::Polytope(..) => ConvexKind::Polytope,
             ConvexForm::Capsule(..) => ConvexKind::Capsule,
             _ => ConvexKind::Other,
@@ -257,13 +300,20 @@ impl Convex {
     pub(super) fn supports(&self, down: DVec3) -> (Vec<half_space::Support<DVec3>>, f64) {
         match &self.form {
             ConvexForm::Ball(radius) => (vec![(DVec3::ZERO, 0)], *radius),
-            ConvexForm::Polytope(hull, _) => (hull.points.iter().copied().zip(0..).collect(), 0.0),
+            ConvexForm::Polytope(hull, _) => {
+                let corners = hull.points.iter().copied().zip(0..);
+                (corners.collect(), self.rounding)
+            }
             ConvexForm::Capsule(half, radius) => (
                 vec![(DVec3::Y * *half, 0), (DVec3::NEG_Y * *half, 1)],
                 *radius,
             ),
-            ConvexForm::Cylinder(half, radius) => (half_space::cylinder(*half, *radius, down), 0.0),
-            ConvexForm::Cone(half, radius) => (half_space::cone(*half, *radius, down), 0.0),
+            ConvexForm::Cylinder(half, radius) => {
+                (half_space::cylinder(*half, *radius, down), self.rounding)
+            }
+            ConvexForm::Cone(half, radius) => {
+                (half_space::cone(*half, *radius, down), self.rounding)
+            }
         }
     }
 
@@ -312,7 +362,7 @@ impl Convex {
         Some(Block {
             hull,
             half,
-            rounding: 0.0,
+            rounding: self.rounding,
         })
     }
 
@@ -354,7 +404,51 @@ impl Convex {
                 });
             });
         }
+        if a.rounding + b.rounding > 0.0 {
+            return Self::rounded_contacts([a, b], between, margin, emit);
+        }
         Self::polytope_contacts([a, b], between, margin, emit)
+    }
+
+    /// Contact of polytopes of which one is rounded at least. Where a face or two edges are
+    /// nearest, it is that of the cores; otherwise a corner is, and the contact is one point.
+    fn rounded_contacts(
+        [a, b]: [&Self; 2],
+        between: &DPose3,
+        margin: f64,
+        emit: &mut dyn FnMut(LocalContact),
+    ) -> Option<DVec3> {
+        let radii = a.rounding + b.rounding;
+        let mut points = Vec::new();
+        let mut normal = Self::polytope_contacts([a, b], between, margin + radii, &mut |p| {
+            points.push(p);
+        })?;
+        let lowest = points.iter().map(|p| p.separation);
+        let lowest = lowest.fold(f64::INFINITY, f64::min);
+        let size = a.reach().min(b.reach());
+        let near = closest(a, (b, between)).filter(|c| c.dist + radii > 1e-9 * size);
+        if let Some(near) = near
+            && (near.dist + radii - lowest).abs() > polyhedron_sat::FACE_PREFERENCE * size
+        {
+            normal = near.normal1;
+            let on_a = near.point1 - normal * a.rounding;
+            points = vec![LocalContact {
+                position: on_a + normal * (0.5 * (near.dist + radii)),
+                separation: near.dist + radii,
+                feature_a: polyhedron_sat::CORNER,
+                feature_b: polyhedron_sat::CORNER,
+            }];
+        }
+        for point in points {
+            if point.separation - radii <= margin {
+                emit(LocalContact {
+                    position: point.position + normal * (0.5 * (a.rounding - b.rounding)),
+                    separation: point.separation - radii,
+                    ..point
+                });
+            }
+        }
+        Some(normal)
     }
 
     /// Contact with one face of a sheet by the face's own normal: what of the part is over it.
@@ -369,7 +463,14 @@ impl Convex {
         };
         let normal = hull.normals[face];
         if let Some(block) = part.block() {
-            polyhedron_sat::clip(hull, face, &block.hull.transformed(between), margin, emit);
+            let (other, r) = (block.hull.transformed(between), block.rounding);
+            polyhedron_sat::clip(hull, face, &other, margin + r, |c| {
+                emit(LocalContact {
+                    position: c.position - normal * (0.5 * r),
+                    separation: c.separation - r,
+                    ..c
+                });
+            });
             return Some(normal);
         }
         let plane = normal.dot(hull.point(hull.face(face)[0]));
@@ -425,6 +526,11 @@ impl Convex {
     }
 
     pub(super) fn form(&self) -> Form {
+        if self.rounding > 0.0
+            && let Some(form) = self.rounded_form()
+        {
+            return form;
+        }
         match &self.form {
             ConvexForm::Ball(radius) => Form::Ball { radius: *radius },
             ConvexForm::Polytope(_, form) => form.clone(),
@@ -446,7 +552,70 @@ impl Convex {
 
 impl Convex {
     pub(super) fn mass_properties(&self, density: f64) -> parry::mass_properties::MassProperties {
-        self.parry.mass_properties(density)
+        let moments = match &self.form {
+            ConvexForm::Polytope(hull, _) => rounded::of_polyhedron(hull, self.rounding),
+            ConvexForm::Cylinder(half, radius) => {
+                rounded::of_revolution(&rounded::cylinder_outline(*half, *radius, self.rounding))
+            }
+            ConvexForm::Cone(half, radius) => {
+                rounded::of_revolution(&rounded::cone_outline(*half, *radius, self.rounding))
+            }
+            ConvexForm::Ball(_) | ConvexForm::Capsule(..) => rounded::Moments::default(),
+        };
+        if self.rounding == 0.0 || moments.volume <= 0.0 {
+            return self.parry.mass_properties(density);
+        }
+        let (center, inertia) = moments.center_and_inertia();
+        parry::mass_properties::MassProperties::with_inertia_matrix(
+            center,
+            moments.volume * density,
+            inertia * density,
+        )
+    }
+
+    /// A rounded part as triangles, to draw.
+    fn rounded_form(&self) -> Option<Form> {
+        let (points, triangles) = match &self.form {
+            ConvexForm::Polytope(hull, _) => {
+                let points = rounded::draw_points(hull, self.rounding);
+                parry::transformation::try_convex_hull(&points).ok()?
+            }
+            ConvexForm::Cylinder(half, radius) => {
+                rounded::draw_revolution(&rounded::cylinder_outline(*half, *radius, self.rounding))
+            }
+            ConvexForm::Cone(half, radius) => {
+                rounded::draw_revolution(&rounded::cone_outline(*half, *radius, self.rounding))
+            }
+            ConvexForm::Ball(_) | ConvexForm::Capsule(..) => return None,
+        };
+        Some(Form::Mesh {
+            points: points.iter().map(DVec3::to_array).collect(),
+            triangles,
+        })
+    }
+}
+
+/// The shape with a radius around it, for parry's queries.
+fn around(core: &SharedShape, radius: f64) -> SharedShape {
+    use parry::shape::RoundShape;
+    macro_rules! rounded {
+        ($inner:expr) => {
+            SharedShape::new(RoundShape {
+                inner_shape: $inner.clone(),
+                border_radius: radius,
+            })
+        };
+    }
+    if let Some(cuboid) = core.as_cuboid() {
+        rounded!(cuboid)
+    } else if let Some(cylinder) = core.as_cylinder() {
+        rounded!(cylinder)
+    } else if let Some(cone) = core.as_cone() {
+        rounded!(cone)
+    } else if let Some(hull) = core.as_convex_polyhedron() {
+        rounded!(hull)
+    } else {
+        core.clone()
     }
 }
 

@@ -112,6 +112,7 @@ impl Surface {
     /// The convex piece `index`.
     pub(super) fn piece(&self, index: u32) -> Option<Convex> {
         let triangle = self.parry.triangle(index);
+        let parry = SharedShape::new(triangle);
         Some(Convex {
             pose: DPose3::IDENTITY,
             form: ConvexForm::Polytope(
@@ -122,7 +123,9 @@ impl Surface {
                     triangles: Vec::new(),
                 },
             ),
-            parry: SharedShape::new(triangle),
+            rounding: 0.0,
+            core: parry.clone(),
+            parry,
         })
     }
 
