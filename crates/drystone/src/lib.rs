@@ -36,8 +36,8 @@ pub mod substep;
 pub mod world;
 
 pub use body::{Body, BodyError, BodyId, Groups, Kind, Mass, Motion, Push};
-pub use detect::rules::{Encounter, Hooks};
 pub use certify::Certificate;
+pub use detect::rules::{Encounter, Hooks};
 pub use events::Event;
 pub use glamx as glam;
 pub use joint::{Axis, Drive, Freedom, Goal, Joint, JointError, JointId, JointKind, Reaction};
@@ -45,9 +45,9 @@ pub use material::{Combine, Material, MaterialError, MaterialId, Materials, Surf
 pub use problem::assemble::ContactRules;
 pub use problem::impact::ImpactLaw;
 pub use script::{Keyframe, Script};
+pub use settings::{Settings, Strategy};
 pub use shape::{Geometry, Pose, Shape2, Shape3, ShapeError};
 pub use solve::{Auto, Limits, Newton, Pgs, SolverKind};
 pub use space::{Components, D2, D3, Linear, Space};
 pub use substep::Substep;
-pub use settings::{Settings, Strategy};
 pub use world::{Energy, SnapshotError, StepError, StepReport, World, World2, World3};

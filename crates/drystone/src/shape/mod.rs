@@ -171,6 +171,15 @@ pub struct Separation<S: Space> {
     pub distance: f64,
 }
 
+/// How far apart two shapes are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clearance<S: Space> {
+    /// Distance in m, negative where the shapes overlap.
+    pub distance: f64,
+    /// Unit vector from A to B.
+    pub normal: S::Vector,
+}
+
 /// Where a ray or a moving solid first meets a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Meeting<S: Space> {
@@ -239,6 +248,10 @@ pub trait Geometry<S: Space>: Clone + std::fmt::Debug + Send + Sync + 'static {
     /// The closest points of two shapes, or the deepest where they overlap. `None` if neither
     /// has a volume.
     fn separation(a: (&Self, &Pose<S>), b: (&Self, &Pose<S>)) -> Option<Separation<S>>;
+    /// The least distance of two shapes of which one is a solid, where it is at most `limit` m,
+    /// with its direction from A to B; negative where they overlap. Pieces of a one-sided surface
+    /// that the solid is behind do not count.
+    fn clearance(a: (&Self, &Pose<S>), b: (&Self, &Pose<S>), limit: f64) -> Option<Clearance<S>>;
     /// The parts, to be drawn.
     fn parts(&self) -> Vec<Part>;
 }

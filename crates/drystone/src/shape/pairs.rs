@@ -199,6 +199,28 @@ macro_rules! pair_queries {
                 least
             }
 
+            fn clearance(
+                a: (&Self, &Pose<$space>),
+                b: (&Self, &Pose<$space>),
+                limit: f64,
+            ) -> Option<super::Clearance<$space>> {
+                let (pose_a, pose_b) = (pose_of(a.1), pose_of(b.1));
+                let between = pose_a.inverse() * pose_b;
+                let found = match (&*a.0.body, &*b.0.body) {
+                    (_, Body::Convex(parts)) => a.0.clearance_of(parts, &between, limit),
+                    (Body::Convex(parts), _) => {
+                        let found = b.0.clearance_of(parts, &between.inverse(), limit);
+                        found.map(|(distance, normal)| (distance, between.rotation * -normal))
+                    }
+                    _ => None,
+                };
+                let (distance, normal) = found?;
+                Some(super::Clearance {
+                    distance,
+                    normal: pose_a.rotation * normal,
+                })
+            }
+
             fn parts(&self) -> Vec<Part> {
                 let at_origin = |form| Part {
                     position: [0.0; 3],

@@ -144,6 +144,57 @@ macro_rules! shape_queries {
                 first
             }
 
+            /// Least distance of a solid, at `between` in this shape's axes, and the direction to
+            /// it.
+            pub(super) fn clearance_of(
+                &self,
+                solid: &[Convex],
+                between: &$RigidPose,
+                limit: f64,
+            ) -> Option<(f64, $Vector)> {
+                use $parry::bounding_volume::BoundingVolume as _;
+                let mut least: Option<(f64, $Vector)> = None;
+                let mut take = |distance: f64, normal: $Vector| {
+                    if distance <= limit && least.is_none_or(|best| distance < best.0) {
+                        least = Some((distance, normal));
+                    }
+                };
+                for part in solid {
+                    let at = *between * part.pose;
+                    let near = part.parry.compute_aabb(&at).loosened(limit);
+                    match &*self.body {
+                        Body::Convex(targets) => {
+                            for target in targets {
+                                if !near.intersects(&target.parry.compute_aabb(&target.pose)) {
+                                    continue;
+                                }
+                                let seen = target.pose.inverse() * at;
+                                if let Some(contact) = closest(target, (part, &seen)) {
+                                    take(contact.dist, target.pose.rotation * contact.normal1);
+                                }
+                            }
+                        }
+                        Body::Surface(surface) => {
+                            let center = at.transform_point(part.center());
+                            for index in surface.parry.bvh().intersect_aabb(&near) {
+                                let Some(piece) = surface.piece(index) else {
+                                    continue;
+                                };
+                                let passes = surface.seams.front == super::seams::Front::One
+                                    && surface.is_behind(&piece, center);
+                                if !passes && let Some(contact) = closest(&piece, (part, &at)) {
+                                    take(contact.dist, contact.normal1);
+                                }
+                            }
+                        }
+                        Body::HalfSpace(normal) => {
+                            take(lowest(*normal, (part, &at)).0, *normal);
+                        }
+                    }
+                }
+                least
+            }
+
             /// `between` is the other solid's pose in this shape's axes.
             pub(super) fn overlaps_parts(&self, other: &[Convex], between: &$RigidPose) -> bool {
                 other.iter().any(|part| {
