@@ -92,6 +92,26 @@ pub enum ShapeError {
         /// Which part.
         index: usize,
     },
+    /// A mesh that is no closed surface.
+    #[error(
+        "the mesh is not closed: the edge between vertices {} and {} belongs to {triangles} \
+         triangle(s) and not to two that run along it in opposite directions", edge[0], edge[1]
+    )]
+    Open {
+        /// The edge's vertices.
+        edge: [u32; 2],
+        /// Triangles that have it.
+        triangles: usize,
+    },
+    /// A closed mesh around no volume.
+    #[error(
+        "the mesh encloses a volume of {volume} m³; list the corners of its triangles \
+         counter-clockwise, seen from outside"
+    )]
+    InsideOut {
+        /// What it encloses.
+        volume: f64,
+    },
     /// A radius around something that is not solid.
     #[error("only solids can be rounded; a surface or a half-space has no inside")]
     NotSolid,

@@ -446,8 +446,10 @@ impl Convex {
         normal
     }
 
-    pub(super) fn form(&self) -> Form {
-        match &self.form {
+    /// What is drawn for the part.
+    #[allow(clippy::unnecessary_wraps)] // Its twin in space may have another part drawn for it.
+    pub(super) fn drawn(&self) -> Option<Form> {
+        Some(match &self.form {
             ConvexForm::Ball(radius) => Form::Ball { radius: *radius },
             ConvexForm::Polygon(corners, _) if self.rounding > 0.0 => {
                 outline(&rounded_flat::draw(corners, self.rounding), true)
@@ -457,7 +459,7 @@ impl Convex {
                 half_length: *half_length,
                 radius: *radius,
             },
-        }
+        })
     }
 }
 

@@ -16,6 +16,7 @@
 
 mod box_box;
 mod box_rod;
+mod decompose;
 mod error;
 mod flat;
 mod half_space;
@@ -36,6 +37,7 @@ mod solid_surface;
 mod surface_pairs;
 mod sweep;
 
+pub use decompose::Decomposition;
 pub use error::ShapeError;
 pub use flat::Shape2;
 pub use solid::Shape3;

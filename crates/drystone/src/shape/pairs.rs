@@ -230,12 +230,16 @@ macro_rules! pair_queries {
                 match &*self.body {
                     Body::Convex(parts) => parts
                         .iter()
-                        .map(|part| Part {
-                            position: crate::space::Components::to_array3(part.pose.translation),
-                            rotation: <$space as crate::space::Space>::quaternion(
-                                part.pose.rotation,
-                            ),
-                            form: part.form(),
+                        .filter_map(|part| {
+                            Some(Part {
+                                position: crate::space::Components::to_array3(
+                                    part.pose.translation,
+                                ),
+                                rotation: <$space as crate::space::Space>::quaternion(
+                                    part.pose.rotation,
+                                ),
+                                form: part.drawn()?,
+                            })
                         })
                         .collect(),
                     Body::Surface(surface) => vec![at_origin(surface.form())],

@@ -8,6 +8,7 @@ use parry::shape::{Cone, Cylinder, SharedShape};
 use parry3d_f64 as parry;
 
 use super::box_box;
+use super::decompose::Role;
 use super::error::{ShapeError, size};
 use super::half_space;
 use super::pairs::{ConvexKind, pair_queries};
@@ -50,6 +51,8 @@ pub(super) struct Convex {
     pub(super) form: ConvexForm,
     /// Radius around it, m; part of a ball's or capsule's own radius.
     pub(super) rounding: f64,
+    /// What it has mass and looks for.
+    pub(super) role: Role,
     /// Without the rounding.
     pub(super) core: SharedShape,
     /// With it.
@@ -223,6 +226,7 @@ impl Shape3 {
                 pose: DPose3::IDENTITY,
                 form,
                 rounding: 0.0,
+                role: Role::Itself,
                 core: parry.clone(),
                 parry,
             }])),
@@ -267,6 +271,8 @@ fn spans_volume(points: &[DVec3]) -> bool {
 impl Convex {
     fn rounded(&self, radius: f64) -> Self {
         let mut part = self.clone();
+        // The radius belongs to the parts, not to the mesh that they were cut from.
+        part.role = Role::Itself;
         match &mut part.form {
             ConvexForm::Ball(own) => {
                 *own += radius;
@@ -525,7 +531,16 @@ impl Convex {
         normal
     }
 
-    pub(super) fn form(&self) -> Form {
+    /// What is drawn for the part, if something is.
+    pub(super) fn drawn(&self) -> Option<Form> {
+        match &self.role {
+            Role::Itself => Some(self.form()),
+            Role::All(whole) => Some(whole.form.clone()),
+            Role::Silent => None,
+        }
+    }
+
+    fn form(&self) -> Form {
         if self.rounding > 0.0
             && let Some(form) = self.rounded_form()
         {
@@ -562,9 +577,14 @@ impl Convex {
             }
             ConvexForm::Ball(_) | ConvexForm::Capsule(..) => rounded::Moments::default(),
         };
-        if self.rounding == 0.0 || moments.volume <= 0.0 {
-            return self.parry.mass_properties(density);
-        }
+        let moments = match &self.role {
+            Role::Silent => return parry::mass_properties::MassProperties::default(),
+            Role::All(whole) => whole.moments,
+            Role::Itself if self.rounding == 0.0 || moments.volume <= 0.0 => {
+                return self.parry.mass_properties(density);
+            }
+            Role::Itself => moments,
+        };
         let (center, inertia) = moments.center_and_inertia();
         parry::mass_properties::MassProperties::with_inertia_matrix(
             center,

@@ -7,6 +7,7 @@ use glamx::{DPose3, DVec2, DVec3};
 use parry::shape::{SharedShape, TriMesh};
 use parry3d_f64 as parry;
 
+use super::decompose::Role;
 use super::error::{ShapeError, size};
 use super::polyhedron::Polyhedron;
 use super::seams::{Front, Seams};
@@ -74,38 +75,44 @@ impl Shape3 {
         triangles: Vec<[u32; 3]>,
         front: Front,
     ) -> Result<Self, ShapeError> {
-        finite(&points)?;
-        if triangles.is_empty() {
-            return Err(ShapeError::Empty { what: "mesh" });
-        }
-        for (element, corners) in triangles.iter().enumerate() {
-            if let Some(&index) = corners.iter().find(|&&k| k as usize >= points.len()) {
-                return Err(ShapeError::Index {
-                    what: "triangle",
-                    element,
-                    index,
-                    vertices: points.len(),
-                });
-            }
-            let [p, q, r] = corners.map(|k| points[k as usize]);
-            let longest = (q - p).length().max((r - q).length()).max((p - r).length());
-            let area = 0.5 * (q - p).cross(r - p).length();
-            // An area that overflowed to NaN is degenerate too.
-            let has_area = area > 1e-12 * longest * longest;
-            if !has_area {
-                return Err(ShapeError::Degenerate {
-                    what: "triangle",
-                    element,
-                    flat: "line",
-                });
-            }
-        }
+        check_triangles(&points, &triangles)?;
         let seams = Seams::new::<D3>(&points, triangles.iter().copied(), front);
         let parry = TriMesh::new(points, triangles).map_err(|e| ShapeError::Mesh(e.to_string()))?;
         Ok(Self {
             body: Arc::new(Body::Surface(Box::new(Surface { parry, seams }))),
         })
     }
+}
+
+/// Points must be numbers, and triangles have corners that exist and an area.
+pub(super) fn check_triangles(points: &[DVec3], triangles: &[[u32; 3]]) -> Result<(), ShapeError> {
+    finite(points)?;
+    if triangles.is_empty() {
+        return Err(ShapeError::Empty { what: "mesh" });
+    }
+    for (element, corners) in triangles.iter().enumerate() {
+        if let Some(&index) = corners.iter().find(|&&k| k as usize >= points.len()) {
+            return Err(ShapeError::Index {
+                what: "triangle",
+                element,
+                index,
+                vertices: points.len(),
+            });
+        }
+        let [p, q, r] = corners.map(|k| points[k as usize]);
+        let longest = (q - p).length().max((r - q).length()).max((p - r).length());
+        let area = 0.5 * (q - p).cross(r - p).length();
+        // An area that overflowed to NaN is degenerate too.
+        let has_area = area > 1e-12 * longest * longest;
+        if !has_area {
+            return Err(ShapeError::Degenerate {
+                what: "triangle",
+                element,
+                flat: "line",
+            });
+        }
+    }
+    Ok(())
 }
 
 impl Surface {
@@ -124,6 +131,7 @@ impl Surface {
                 },
             ),
             rounding: 0.0,
+            role: Role::Itself,
             core: parry.clone(),
             parry,
         })
