@@ -3,6 +3,7 @@
 mod body;
 mod check;
 mod dimension;
+mod height_field;
 mod material;
 mod overlap;
 mod settings;
