@@ -80,7 +80,10 @@ impl Watch {
             if !pair.iter().any(touches) {
                 continue;
             }
-            let (a, b) = (bodies.id(pair[0].a as usize), bodies.id(pair[0].b as usize));
+            let (a, b) = (
+                bodies.id(pair[0].a as usize),
+                bodies.id(pair[0].b as usize),
+            );
             now.push((a, b));
             if self.touching.binary_search(&(a, b)).is_err() {
                 let most = pair

@@ -150,10 +150,7 @@ mod tests {
             for k in 0..3 {
                 let rate = (after[k].value - before[k].value) / step;
                 let expected = before[k].along.dot(spin);
-                assert!(
-                    (rate - expected).abs() < tolerance,
-                    "{k}: {rate} {expected}"
-                );
+                assert!((rate - expected).abs() < tolerance, "{k}: {rate} {expected}");
             }
         }
     }

@@ -200,13 +200,7 @@ fn along<S: Space>(
     n: S::Vector,
     value: f64,
 ) -> Row<S> {
-    row(
-        bodies,
-        ends,
-        [placed.arm_a + placed.between, placed.arm_b],
-        n,
-        value,
-    )
+    row(bodies, ends, [placed.arm_a + placed.between, placed.arm_b], n, value)
 }
 
 /// A row along the line between the frames' origins.

@@ -3,10 +3,10 @@
 use super::rows::{Coordinate, Ends, Role, Row, for_each_row, rows_of};
 use super::{Anchor, Joint, JointError, JointKind};
 use crate::body::Bodies;
+use std::collections::BTreeMap;
 use crate::shape::Pose;
 use crate::space::{Linear, Space};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// Names a joint of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -140,9 +140,7 @@ impl<S: Space> Joints<S> {
         self.generation.len() == count
             && self.vacant.iter().all(is_place)
             && self.names.values().all(is_place)
-            && self
-                .iter()
-                .all(|(_, joint)| is_body(joint.a) && is_body(joint.b))
+            && self.iter().all(|(_, joint)| is_body(joint.a) && is_body(joint.b))
     }
 
     pub(crate) fn id(&self, place: u32) -> JointId {

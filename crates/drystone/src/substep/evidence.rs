@@ -14,9 +14,9 @@ use crate::detect::Contact;
 use crate::material::Surface;
 use crate::problem::assemble::{Assembled, put_on_belt, responses};
 use crate::problem::{ContactProblem, Impulses, Island, Row, Side, Velocities};
-use crate::settings::Settings;
 use crate::shape::ContactPoint;
 use crate::space::{Components, Space};
+use crate::settings::Settings;
 
 /// The last substep of a step, as a contact problem with its answer.
 #[derive(Clone, Debug)]

@@ -134,12 +134,7 @@ impl Graph {
         for body in (0..bodies).filter(|&k| moves(k) && self.is_held(k)) {
             taken.clear();
             taken.resize(colors.len() + 1, false);
-            for touch in self
-                .patches_of
-                .of(body)
-                .iter()
-                .chain(self.links_of.of(body))
-            {
+            for touch in self.patches_of.of(body).iter().chain(self.links_of.of(body)) {
                 if let Some(slot) = taken.get_mut(color[touch.other as usize] as usize) {
                     *slot = true;
                 }
@@ -161,8 +156,7 @@ impl Graph {
         for bodies in colors {
             let mut bodies = bodies.clone();
             bodies.sort_by_key(|&k| {
-                let (links, patches) =
-                    (self.links_of.of(k as usize), self.patches_of.of(k as usize));
+                let (links, patches) = (self.links_of.of(k as usize), self.patches_of.of(k as usize));
                 std::cmp::Reverse((links.len(), patches.len()))
             });
             let first_plain = bodies.partition_point(|&k| !self.links_of.of(k as usize).is_empty());

@@ -263,9 +263,7 @@ impl Links {
                 *sum += force * force;
             }
         }
-        let load = f64::sqrt(forces)
-            .max(weight)
-            .max(f64::sqrt(torques) / radius);
+        let load = f64::sqrt(forces).max(weight).max(f64::sqrt(torques) / radius);
         let linear = law.stiffness * load;
         Scale {
             linear,
@@ -334,14 +332,7 @@ impl Links {
                     0.0
                 };
                 known = 0.0;
-                [
-                    follow * (row.value - goal),
-                    stiffness,
-                    -most,
-                    most,
-                    follow,
-                    0.0,
-                ]
+                [follow * (row.value - goal), stiffness, -most, most, follow, 0.0]
             }
         };
         for (place, value) in [

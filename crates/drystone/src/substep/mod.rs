@@ -47,9 +47,9 @@ use crate::detect::{Contact, reach, touch};
 use crate::integrate;
 use crate::joint::Joints;
 use crate::problem::impact::ImpactLaw;
-use crate::settings::{Settings, SettingsError};
 use crate::shape::{Geometry, Pose};
 use crate::space::{Linear, Space};
+use crate::settings::{Settings, SettingsError};
 use columns::BodyColumns;
 use graph::Graph;
 use guess::guess_loads;
@@ -324,7 +324,12 @@ impl<S: Space> RealTime<S> {
     }
 
     /// Finds the bodies that have left their base pose, or are about to.
-    fn find_dirty(&mut self, bodies: &Bodies<S>, around: &Circumstances<'_, S>, changes: &Changes) {
+    fn find_dirty(
+        &mut self,
+        bodies: &Bodies<S>,
+        around: &Circumstances<'_, S>,
+        changes: &Changes,
+    ) {
         let known = self.columns.base.len();
         self.columns.grow(bodies);
         self.is_dirty.clear();
