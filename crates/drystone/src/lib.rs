@@ -9,7 +9,8 @@
 //! space ← shape ← body ← detect ← problem ← certify, solve ← repair, integrate ← world
 //! ```
 //!
-//! [`query`] answers what rays hit, what is near and what overlaps.
+//! [`query`] answers what rays hit, what is near and what overlaps. [`ccd`] says when moving points,
+//! edges and faces meet, [`intersect`] whether a state intersects itself.
 //!
 //! Two and three dimensions are one source: see [`space`]. Ten lines that simulate something
 //! stand at [`World`].
@@ -17,11 +18,13 @@
 //! Units are SI throughout; the signs of contact are fixed in [`problem`].
 
 pub mod body;
+pub mod ccd;
 pub mod certify;
 pub mod closed_form;
 pub mod detect;
 pub mod events;
 pub mod integrate;
+pub mod intersect;
 pub mod joint;
 pub mod material;
 pub mod problem;
