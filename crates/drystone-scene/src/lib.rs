@@ -40,6 +40,7 @@ mod any_world;
 mod build;
 mod error;
 pub mod gallery;
+mod obj;
 mod path;
 mod read;
 pub mod schema;

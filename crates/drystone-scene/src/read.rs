@@ -38,7 +38,9 @@ impl Scene {
                 ));
             }
         };
-        Self::from_text(&read_text(path, &file)?, &file, format)
+        let mut scene = Self::from_text(&read_text(path, &file)?, &file, format)?;
+        scene.read_meshes(path.parent().unwrap_or(Path::new(".")))?;
+        Ok(scene)
     }
 
     fn from_text(text: &str, file: &str, format: Format) -> Result<Self, SceneError> {
@@ -80,7 +82,7 @@ fn too_large(file: &str, bytes: u64) -> SceneError {
 
 /// The file's text. The size is checked before anything is read, and again while reading,
 /// because what a name stands for can change or have no size.
-fn read_text(path: &Path, file: &str) -> Result<String, SceneError> {
+pub(crate) fn read_text(path: &Path, file: &str) -> Result<String, SceneError> {
     let unreadable = |error: std::io::Error| {
         let problem = format!("the file can't be read: {error}");
         SceneError::unreadable(file, problem, "check the name and the permissions")

@@ -421,8 +421,8 @@ impl<S: Space> Default for Bodies<S> {
 /// Poses and motion of all bodies.
 #[derive(Clone, Debug)]
 pub(crate) struct BodyState<S: Space> {
-    position: Vec<S::Vector>,
-    rotation: Vec<S::Rotation>,
+    pub(crate) position: Vec<S::Vector>,
+    pub(crate) rotation: Vec<S::Rotation>,
     motion: Vec<Motion<S>>,
 }
 

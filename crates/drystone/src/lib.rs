@@ -49,7 +49,7 @@ pub use problem::assemble::ContactRules;
 pub use problem::impact::ImpactLaw;
 pub use script::{Keyframe, Script};
 pub use settings::{Settings, Strategy};
-pub use shape::{Geometry, Pose, Shape2, Shape3, ShapeError};
+pub use shape::{Decomposition, Geometry, Pose, Shape2, Shape3, ShapeError};
 pub use solve::{Auto, Limits, Newton, Pgs, SolverKind};
 pub use space::{Components, D2, D3, Linear, Space};
 pub use substep::Substep;

@@ -3,6 +3,7 @@
 mod body;
 mod check;
 mod dimension;
+mod height_field;
 mod joint;
 mod material;
 mod overlap;

@@ -23,6 +23,7 @@ impl Shape {
             Self::HalfSpace { .. } => "half_space",
             Self::Mesh { .. } => "mesh",
             Self::Polyline { .. } => "polyline",
+            Self::HeightField { .. } => "height_field",
             Self::Compound { .. } => "compound",
         }
     }
@@ -35,14 +36,27 @@ impl Shape {
         let mut shape = self.clone();
         match &mut shape {
             Self::Ball { radius } => *radius *= factor,
-            Self::Box { size } => *size = all(size),
+            Self::Box { size, rounding } => {
+                *size = all(size);
+                *rounding = rounding.map(|radius| radius * factor);
+            }
             Self::Capsule { length, radius } => {
                 *length *= factor;
                 *radius *= factor;
             }
-            Self::Cylinder { height, radius } | Self::Cone { height, radius } => {
+            Self::Cylinder {
+                height,
+                radius,
+                rounding,
+            }
+            | Self::Cone {
+                height,
+                radius,
+                rounding,
+            } => {
                 *height *= factor;
                 *radius *= factor;
+                *rounding = rounding.map(|radius| radius * factor);
             }
             Self::Wedge {
                 inner_radius,
@@ -54,8 +68,25 @@ impl Shape {
                 *outer_radius *= factor;
                 *depth = depth.map(|depth| depth * factor);
             }
-            Self::Hull { points } | Self::Polyline { points } | Self::Mesh { points, .. } => {
+            Self::Hull { points, rounding } => {
                 *points = each(points);
+                *rounding = rounding.map(|radius| radius * factor);
+            }
+            Self::Polyline { points, .. } | Self::Mesh { points, .. } => {
+                *points = each(points);
+            }
+            Self::HeightField {
+                size,
+                heights,
+                waves,
+                ..
+            } => {
+                *size = all(size);
+                *heights = each(heights);
+                for wave in waves {
+                    wave.height *= factor;
+                    wave.length *= factor;
+                }
             }
             Self::HalfSpace { .. } => {}
             Self::Compound { parts } => {
@@ -72,6 +103,20 @@ impl Shape {
 /// A size in m.
 pub(super) fn size(value: f64, path: FieldPath) -> Result<f64, Flaw> {
     positive(value, "m", path)
+}
+
+/// The radius around a shape, m.
+pub(super) fn rounding(shape: &Shape, path: &FieldPath) -> Result<Option<f64>, Flaw> {
+    let given = match shape {
+        Shape::Box { rounding, .. }
+        | Shape::Cylinder { rounding, .. }
+        | Shape::Cone { rounding, .. }
+        | Shape::Hull { rounding, .. } => *rounding,
+        _ => None,
+    };
+    given
+        .map(|radius| size(radius, path.key("rounding")))
+        .transpose()
 }
 
 /// Half of the edges of a box.
@@ -152,6 +197,8 @@ pub(super) fn misshapen(error: &ShapeError, path: &FieldPath) -> Flaw {
         ShapeError::FlatHull { .. } | ShapeError::Hull { .. } | ShapeError::Mesh(_) => {
             path.key("points")
         }
+        ShapeError::Open { .. } | ShapeError::InsideOut { .. } => path.key("triangles"),
+        ShapeError::Grid { .. } => path.key("heights"),
         ShapeError::Empty { what: "mesh" } => path.key("triangles"),
         ShapeError::Empty { what: "compound" } => path.key("parts"),
         ShapeError::Empty { .. } => path.key("points"),
@@ -176,7 +223,8 @@ pub(super) fn not_here(shape: &Shape, dimension: u8, path: &FieldPath) -> Flaw {
     let instead = match (dimension, shape) {
         (2, Shape::Mesh { .. }) => "use `polyline`",
         (2, _) => {
-            "use `ball`, `box`, `capsule`, `hull`, `wedge`, `half_space`, `polyline` or `compound`"
+            "use `ball`, `box`, `capsule`, `hull`, `wedge`, `half_space`, `polyline`, \
+             `height_field` or `compound`"
         }
         _ => "use `mesh`",
     };

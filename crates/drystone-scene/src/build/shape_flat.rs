@@ -4,7 +4,8 @@ use drystone::glam::DVec2;
 use drystone::{D2, Shape2};
 
 use super::check::vector;
-use super::shape::{half_size, misshapen, not_here, parts, points, size, wedge_corners};
+use super::height_field::height_field;
+use super::shape::{half_size, misshapen, not_here, parts, points, rounding, size, wedge_corners};
 use crate::error::Flaw;
 use crate::path::FieldPath;
 use crate::schema::Shape;
@@ -17,12 +18,14 @@ pub(super) fn shape(shape: &Shape, path: &FieldPath) -> Result<Shape2, Flaw> {
     let path = &path.key(shape.key());
     let made = match shape {
         Shape::Ball { radius } => Shape2::ball(size(*radius, path.key("radius"))?),
-        Shape::Box { size } => Shape2::cuboid(half_size::<D2>(size, &path.key("size"))?),
+        Shape::Box { size, .. } => Shape2::cuboid(half_size::<D2>(size, &path.key("size"))?),
         Shape::Capsule { length, radius } => Shape2::capsule(
             0.5 * size(*length, path.key("length"))?,
             size(*radius, path.key("radius"))?,
         ),
-        Shape::Hull { points: given } => Shape2::hull(&points::<D2>(given, &path.key("points"))?),
+        Shape::Hull { points: given, .. } => {
+            Shape2::hull(&points::<D2>(given, &path.key("points"))?)
+        }
         Shape::Wedge { depth, .. } => {
             if depth.is_some() {
                 return Err(Flaw::new(path.key("depth"), "a wedge in 2D has no depth"));
@@ -32,8 +35,20 @@ pub(super) fn shape(shape: &Shape, path: &FieldPath) -> Result<Shape2, Flaw> {
         Shape::HalfSpace { normal } => {
             Shape2::half_space(vector::<D2>(normal, &path.key("normal"))?)
         }
-        Shape::Polyline { points: given } => {
-            Shape2::polyline(points::<D2>(given, &path.key("points"))?)
+        Shape::Polyline {
+            points: given,
+            one_sided,
+        } => {
+            let points = points::<D2>(given, &path.key("points"))?;
+            if *one_sided {
+                Shape2::one_sided_polyline(points)
+            } else {
+                Shape2::polyline(points)
+            }
+        }
+        Shape::HeightField { .. } => {
+            let field = height_field(shape, 1, path)?;
+            Shape2::height_field(field.spacing[0], &field.heights)
         }
         Shape::Compound { parts: given } => {
             Shape2::compound(&parts::<D2>(given, &path.key("parts"))?)
@@ -42,5 +57,11 @@ pub(super) fn shape(shape: &Shape, path: &FieldPath) -> Result<Shape2, Flaw> {
             return Err(not_here(shape, 2, path));
         }
     };
-    made.map_err(|error| misshapen(&error, path))
+    let made = made.map_err(|error| misshapen(&error, path))?;
+    match rounding(shape, path)? {
+        Some(radius) => made
+            .rounded(radius)
+            .map_err(|error| misshapen(&error, path)),
+        None => Ok(made),
+    }
 }

@@ -19,7 +19,7 @@ use crate::source::Source;
 pub use body::{Axis, Body, Keyframe, Kind, MassProperties, Push, Script};
 pub use joint::{Joint, JointKind, Motor, Servo};
 pub use repeat::{Grid, Random, Repeat, Ring, Stack, Wall};
-pub use shape::{Part, Shape};
+pub use shape::{Part, Shape, Wave};
 pub use values::{Inertia, Rotation, Spin, Vector};
 
 /// A scene: what there is at the start, and how it is stepped.

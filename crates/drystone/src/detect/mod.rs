@@ -9,6 +9,7 @@
 //! from the tree, so that a far-away body changes nothing (and a test says so).
 
 pub mod broad;
+pub(crate) mod continuous;
 pub mod rules;
 
 use crate::body::Bodies;
@@ -163,8 +164,27 @@ pub(crate) fn touch<S: Space>(
         let approach = bodies.motion[b].linear - bodies.motion[a].linear;
         out.extend(swept_balls::<S>(balls, approach, ahead));
     } else {
+        let margin = margin.min(sight(bodies, (a, b), ahead));
         S::Shape::contacts((shape_a, &pose_a), (shape_b, &pose_b), margin, out);
     }
+}
+
+/// How far apart two bodies may be to have contacts, m.
+///
+/// Further ahead than its own size a body's contacts have normals that need not be those it will
+/// touch with: it would bounce off what it passes. Before it gets that far it is held back
+/// ([`continuous`]). A half-space's normal is always the same, and scripts are not held back.
+fn sight<S: Space>(bodies: &Bodies<S>, (a, b): (usize, usize), ahead: &Lookahead) -> f64 {
+    let is_wall = bodies.radius[a].is_infinite() || bodies.radius[b].is_infinite();
+    let of = |k: usize| {
+        let reach = reach(bodies, k, ahead);
+        if is_wall || !bodies.is_dynamic(k) {
+            reach
+        } else {
+            reach.min(bodies.radius[k])
+        }
+    };
+    ahead.margin + of(a) + of(b)
 }
 
 /// Contact of two moving balls with the normal of the moment they meet.

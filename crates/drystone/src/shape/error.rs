@@ -72,6 +72,17 @@ pub enum ShapeError {
         /// Line or point.
         flat: &'static str,
     },
+    /// Heights that make no grid.
+    #[error(
+        "{heights} heights in rows of {columns} make no height field; it needs whole rows, \
+         at least two heights in each, and in 3D at least two rows"
+    )]
+    Grid {
+        /// Heights given.
+        heights: usize,
+        /// Heights in a row.
+        columns: usize,
+    },
     /// A direction that is not one.
     #[error("the normal must be a finite vector longer than 1e-6, not {0}")]
     Normal(String),
@@ -81,6 +92,29 @@ pub enum ShapeError {
         /// Which part.
         index: usize,
     },
+    /// A mesh that is no closed surface.
+    #[error(
+        "the mesh is not closed: the edge between vertices {} and {} belongs to {triangles} \
+         triangle(s) and not to two that run along it in opposite directions", edge[0], edge[1]
+    )]
+    Open {
+        /// The edge's vertices.
+        edge: [u32; 2],
+        /// Triangles that have it.
+        triangles: usize,
+    },
+    /// A closed mesh around no volume.
+    #[error(
+        "the mesh encloses a volume of {volume} m³; list the corners of its triangles \
+         counter-clockwise, seen from outside"
+    )]
+    InsideOut {
+        /// What it encloses.
+        volume: f64,
+    },
+    /// A radius around something that is not solid.
+    #[error("only solids can be rounded; a surface or a half-space has no inside")]
+    NotSolid,
     /// A mesh the geometry library refused.
     #[error("the mesh can't be used: {0}")]
     Mesh(String),

@@ -11,7 +11,11 @@ use super::error::{ShapeError, size};
 use super::half_space;
 use super::pairs::{ConvexKind, pair_queries};
 use super::polygon::{self, LocalContact};
+use super::polygon_round::{self, Rounded};
 use super::queries::shape_queries;
+use super::rounded_flat;
+use super::seams::{Front, Seams};
+use super::surface_pairs::{CUT_OFF, FACET, Verdict, surface_pairs};
 use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose};
 use crate::space::D2;
 
@@ -31,7 +35,7 @@ pub struct Shape2 {
 #[derive(Debug)]
 pub(super) enum Body {
     Convex(Vec<Convex>),
-    Surface(Surface),
+    Surface(Box<Surface>),
     HalfSpace(DVec2),
 }
 
@@ -40,6 +44,11 @@ pub(super) enum Body {
 pub(super) struct Convex {
     pub(super) pose: DPose2,
     pub(super) form: ConvexForm,
+    /// Radius around it, m; part of a disk's or capsule's own radius.
+    pub(super) rounding: f64,
+    /// Without the rounding.
+    pub(super) core: SharedShape,
+    /// With it.
     pub(super) parry: SharedShape,
 }
 
@@ -54,6 +63,7 @@ pub(super) enum ConvexForm {
 #[derive(Debug)]
 pub(super) struct Surface {
     pub(super) parry: Polyline,
+    pub(super) seams: Seams,
 }
 
 impl Shape2 {
@@ -133,6 +143,36 @@ impl Shape2 {
 
     /// A line through points, solid from either side. For fixed bodies.
     pub fn polyline(points: Vec<DVec2>) -> Result<Self, ShapeError> {
+        Self::surface(points, Front::Both)
+    }
+
+    /// A line through points that holds only what is in front of it, which is on its left; what
+    /// comes from the right passes. For fixed bodies.
+    pub fn one_sided_polyline(points: Vec<DVec2>) -> Result<Self, ShapeError> {
+        Self::surface(points, Front::One)
+    }
+
+    /// The surface of solid ground: heights (along y, m) around the origin, `spacing` metres
+    /// apart along x. For fixed bodies.
+    ///
+    /// Whatever touches it is pushed up, also where its middle is below the surface.
+    pub fn height_field(spacing: f64, heights: &[f64]) -> Result<Self, ShapeError> {
+        size("spacing", spacing)?;
+        if heights.len() < 2 {
+            return Err(ShapeError::Grid {
+                heights: heights.len(),
+                columns: heights.len(),
+            });
+        }
+        let middle = 0.5 * (heights.len() as f64 - 1.0);
+        let place = |(k, &y): (usize, &f64)| DVec2::new((k as f64 - middle) * spacing, y);
+        Self::surface(
+            heights.iter().enumerate().map(place).collect(),
+            Front::Ground,
+        )
+    }
+
+    fn surface(points: Vec<DVec2>, front: Front) -> Result<Self, ShapeError> {
         finite(&points)?;
         if points.len() < 2 {
             return Err(ShapeError::Empty { what: "polyline" });
@@ -144,10 +184,14 @@ impl Shape2 {
                 flat: "point",
             });
         }
+        let last = points.len() as u32 - 1;
+        let segments = (0..last).map(|k| [k, k + 1, k]);
+        let seams = Seams::new::<D2>(&points, segments, front);
         Ok(Self {
-            body: Arc::new(Body::Surface(Surface {
+            body: Arc::new(Body::Surface(Box::new(Surface {
                 parry: Polyline::new(points, None),
-            })),
+                seams,
+            }))),
         })
     }
 
@@ -172,11 +216,26 @@ impl Shape2 {
         })
     }
 
+    /// The solid with all that is within `radius` m of it: corners become round, and everything
+    /// reaches further by `radius`.
+    pub fn rounded(&self, radius: f64) -> Result<Self, ShapeError> {
+        let radius = size("rounding", radius)?;
+        let Body::Convex(parts) = &*self.body else {
+            return Err(ShapeError::NotSolid);
+        };
+        let parts = parts.iter().map(|part| part.rounded(radius)).collect();
+        Ok(Self {
+            body: Arc::new(Body::Convex(parts)),
+        })
+    }
+
     fn one(form: ConvexForm, parry: SharedShape) -> Self {
         Self {
             body: Arc::new(Body::Convex(vec![Convex {
                 pose: DPose2::IDENTITY,
                 form,
+                rounding: 0.0,
+                core: parry.clone(),
                 parry,
             }])),
         }
@@ -219,10 +278,14 @@ impl Surface {
     /// The convex piece `index`: a polygon of two corners.
     pub(super) fn piece(&self, index: u32) -> Option<Convex> {
         let segment = self.parry.segment(index);
+        let parry = SharedShape::new(segment);
         Some(Convex {
             pose: DPose2::IDENTITY,
-            form: ConvexForm::Polygon(vec![segment.a, segment.b], Form::Ball { radius: 0.0 }),
-            parry: SharedShape::new(segment),
+            // Backwards, so that its first side is the one on the left.
+            form: ConvexForm::Polygon(vec![segment.b, segment.a], Form::Ball { radius: 0.0 }),
+            rounding: 0.0,
+            core: parry.clone(),
+            parry,
         })
     }
 
@@ -233,14 +296,52 @@ impl Surface {
     pub(super) fn points(&self) -> &[DVec2] {
         self.parry.vertices()
     }
+
+    /// Whether a point on a piece is on its joints, and all of those are inside of its facet.
+    fn is_inside_facet(&self, index: u32, point: DVec2) -> bool {
+        let [from, to] = self.vertices(index).map(|k| self.points()[k as usize]);
+        let along = (to - from).dot(point - from) / (to - from).length_squared();
+        let is_at = |end: usize, place: f64| {
+            (along - place).abs() <= 1e-6 && self.seams.is_flat(index, end)
+        };
+        is_at(0, 0.0) || is_at(1, 1.0)
+    }
+
+    /// Vertices of the piece `index`.
+    fn vertices(&self, index: u32) -> [u32; 2] {
+        let segments = self.parry.indices();
+        segments.get(index as usize).copied().unwrap_or_default()
+    }
 }
 
 impl Convex {
+    fn rounded(&self, radius: f64) -> Self {
+        let mut part = self.clone();
+        match &mut part.form {
+            ConvexForm::Ball(own) => {
+                *own += radius;
+                part.parry = SharedShape::ball(*own);
+                part.core = part.parry.clone();
+            }
+            ConvexForm::Capsule(half, own) => {
+                *own += radius;
+                part.parry = SharedShape::capsule_y(*half, *own);
+                part.core = part.parry.clone();
+            }
+            ConvexForm::Polygon(..) => {
+                part.rounding += radius;
+                part.parry = around(&part.core, part.rounding);
+            }
+        }
+        part
+    }
+
     pub(super) fn kind(&self) -> ConvexKind {
         match self.form {
             ConvexForm::Ball(radius) => ConvexKind::Ball(radius),
+            ConvexForm::Polygon(..) if self.rounding > 0.0 => ConvexKind::Rounded,
             ConvexForm::Polygon(..) => ConvexKind::Polytope,
-            ConvexForm::Capsule(..) => ConvexKind::Other,
+            ConvexForm::Capsule(..) => ConvexKind::Capsule,
         }
     }
 
@@ -248,7 +349,10 @@ impl Convex {
     pub(super) fn supports(&self, _down: DVec2) -> (Vec<half_space::Support<DVec2>>, f64) {
         match &self.form {
             ConvexForm::Ball(radius) => (vec![(DVec2::ZERO, 0)], *radius),
-            ConvexForm::Polygon(corners, _) => (corners.iter().copied().zip(0..).collect(), 0.0),
+            ConvexForm::Polygon(corners, _) => {
+                let corners = corners.iter().copied().zip(0..);
+                (corners.collect(), self.rounding)
+            }
             ConvexForm::Capsule(half, radius) => (
                 vec![(DVec2::Y * *half, 0), (DVec2::NEG_Y * *half, 1)],
                 *radius,
@@ -268,6 +372,63 @@ impl Convex {
             .filter_map(|(k, &corner)| Some((polygon::outward(corners, k)?, corner)))
     }
 
+    /// Corners of what the part is built around, in the axes that `pose` is given in, and the
+    /// radius around it.
+    fn core_at(&self, pose: &DPose2) -> (Vec<DVec2>, f64) {
+        let at = |point: DVec2| pose.transform_point(point);
+        match &self.form {
+            ConvexForm::Ball(radius) => (vec![at(DVec2::ZERO)], *radius),
+            ConvexForm::Polygon(corners, _) => {
+                (corners.iter().map(|&c| at(c)).collect(), self.rounding)
+            }
+            ConvexForm::Capsule(half, radius) => {
+                let end = DVec2::Y * *half;
+                (vec![at(end), at(-end)], *radius)
+            }
+        }
+    }
+
+    /// Contact of two parts, `b` at `between` in `a`'s axes.
+    pub(super) fn own_contacts(
+        [a, b]: [&Self; 2],
+        between: &DPose2,
+        margin: f64,
+        emit: &mut dyn FnMut(LocalContact),
+    ) -> Option<DVec2> {
+        if a.kind() == ConvexKind::Polytope && b.kind() == ConvexKind::Polytope {
+            return Self::polytope_contacts([a, b], between, margin, emit);
+        }
+        let (core_a, radius_a) = a.core_at(&DPose2::IDENTITY);
+        let (core_b, radius_b) = b.core_at(between);
+        let of_a = Rounded {
+            core: &core_a,
+            radius: radius_a,
+        };
+        let of_b = Rounded {
+            core: &core_b,
+            radius: radius_b,
+        };
+        polygon_round::contacts(of_a, of_b, margin, emit)
+    }
+
+    /// Contact with one side of a segment by the side's own normal: what of the part is over it.
+    fn face_contacts(
+        (segment, side): (&Self, usize),
+        (part, between): (&Self, &DPose2),
+        margin: f64,
+        emit: &mut dyn FnMut(LocalContact),
+    ) -> Option<DVec2> {
+        let ConvexForm::Polygon(ends, _) = &segment.form else {
+            return None;
+        };
+        let (core, radius) = part.core_at(between);
+        let of_part = Rounded {
+            core: &core,
+            radius,
+        };
+        polygon_round::over_edge((ends, side), of_part, margin, emit)
+    }
+
     /// Contact of two polygons, `b` at `between` in `a`'s axes.
     pub(super) fn polytope_contacts(
         [a, b]: [&Self; 2],
@@ -285,24 +446,56 @@ impl Convex {
         normal
     }
 
-    pub(super) fn form(&self) -> Form {
-        match &self.form {
+    /// What is drawn for the part.
+    #[allow(clippy::unnecessary_wraps)] // Its twin in space may have another part drawn for it.
+    pub(super) fn drawn(&self) -> Option<Form> {
+        Some(match &self.form {
             ConvexForm::Ball(radius) => Form::Ball { radius: *radius },
+            ConvexForm::Polygon(corners, _) if self.rounding > 0.0 => {
+                outline(&rounded_flat::draw(corners, self.rounding), true)
+            }
             ConvexForm::Polygon(_, form) => form.clone(),
             ConvexForm::Capsule(half_length, radius) => Form::Capsule {
                 half_length: *half_length,
                 radius: *radius,
             },
-        }
+        })
     }
 }
 
 impl Convex {
     pub(super) fn mass_properties(&self, density: f64) -> parry::mass_properties::MassProperties {
-        match self.form {
-            ConvexForm::Capsule(half, radius) => capsule_mass(half, radius, density),
+        match &self.form {
+            ConvexForm::Capsule(half, radius) => capsule_mass(*half, *radius, density),
+            ConvexForm::Polygon(corners, _) if self.rounding > 0.0 => {
+                let moments = rounded_flat::of_polygon(corners, self.rounding);
+                let (center, inertia) = moments.center_and_inertia();
+                parry::mass_properties::MassProperties::new(
+                    center,
+                    moments.area * density,
+                    inertia * density,
+                )
+            }
             _ => self.parry.mass_properties(density),
         }
+    }
+}
+
+/// The shape with a radius around it, for parry's queries.
+fn around(core: &SharedShape, radius: f64) -> SharedShape {
+    use parry::shape::RoundShape;
+    if let Some(cuboid) = core.as_cuboid() {
+        SharedShape::new(RoundShape {
+            inner_shape: *cuboid,
+            border_radius: radius,
+        })
+    } else if let Some(hull) = core.as_convex_polygon() {
+        SharedShape::new(RoundShape {
+            inner_shape: hull.clone(),
+            border_radius: radius,
+        })
+    } else {
+        core.clone()
     }
 }
 
@@ -340,3 +533,4 @@ fn pose_of(pose: &Pose<D2>) -> DPose2 {
 
 pair_queries!(Shape2, D2, parry2d_f64, DVec2, DPose2);
 shape_queries!(Shape2, D2, parry2d_f64, DVec2, DPose2);
+surface_pairs!(D2, parry2d_f64, DVec2, DPose2);

@@ -11,22 +11,33 @@
 //!
 //! Mass properties, bounding boxes, distance queries and the rarer contact pairs come from
 //! `parry`. The contact pairs that decide whether a wall stands (polytope on polytope, anything
-//! on a half-space, ball on ball) are our own: they keep every corner of exactly aligned faces
-//! and give contacts identifiers that last.
+//! on a half-space, balls and capsules on all of these) are our own: they keep every corner of
+//! exactly aligned faces and give contacts identifiers that last.
 
 mod box_box;
+mod box_rod;
+mod decompose;
 mod error;
 mod flat;
 mod half_space;
 mod pairs;
 mod polygon;
+mod polygon_round;
 mod polyhedron;
+mod polyhedron_round;
 mod polyhedron_sat;
 mod portal;
 mod queries;
+mod rounded;
+mod rounded_flat;
+mod seams;
+mod segments;
 mod solid;
+mod solid_surface;
+mod surface_pairs;
 mod sweep;
 
+pub use decompose::Decomposition;
 pub use error::ShapeError;
 pub use flat::Shape2;
 pub use solid::Shape3;
@@ -162,6 +173,15 @@ pub struct Separation<S: Space> {
     pub distance: f64,
 }
 
+/// How far apart two shapes are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clearance<S: Space> {
+    /// Distance in m, negative where the shapes overlap.
+    pub distance: f64,
+    /// Unit vector from A to B.
+    pub normal: S::Vector,
+}
+
 /// Where a ray or a moving solid first meets a shape.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Meeting<S: Space> {
@@ -230,6 +250,10 @@ pub trait Geometry<S: Space>: Clone + std::fmt::Debug + Send + Sync + 'static {
     /// The closest points of two shapes, or the deepest where they overlap. `None` if neither
     /// has a volume.
     fn separation(a: (&Self, &Pose<S>), b: (&Self, &Pose<S>)) -> Option<Separation<S>>;
+    /// The least distance of two shapes of which one is a solid, where it is at most `limit` m,
+    /// with its direction from A to B; negative where they overlap. Pieces of a one-sided surface
+    /// that the solid is behind do not count.
+    fn clearance(a: (&Self, &Pose<S>), b: (&Self, &Pose<S>), limit: f64) -> Option<Clearance<S>>;
     /// The parts, to be drawn.
     fn parts(&self) -> Vec<Part>;
 }

@@ -8,9 +8,13 @@
 pub(crate) enum ConvexKind {
     /// A ball of this radius.
     Ball(f64),
+    /// All that is near a segment.
+    Capsule,
     /// Corners and flat faces.
     Polytope,
-    /// Round or mixed: parry's routines.
+    /// All that is near one of these.
+    Rounded,
+    /// Cylinders and cones: parry's routines.
     Other,
 }
 
@@ -195,6 +199,28 @@ macro_rules! pair_queries {
                 least
             }
 
+            fn clearance(
+                a: (&Self, &Pose<$space>),
+                b: (&Self, &Pose<$space>),
+                limit: f64,
+            ) -> Option<super::Clearance<$space>> {
+                let (pose_a, pose_b) = (pose_of(a.1), pose_of(b.1));
+                let between = pose_a.inverse() * pose_b;
+                let found = match (&*a.0.body, &*b.0.body) {
+                    (_, Body::Convex(parts)) => a.0.clearance_of(parts, &between, limit),
+                    (Body::Convex(parts), _) => {
+                        let found = b.0.clearance_of(parts, &between.inverse(), limit);
+                        found.map(|(distance, normal)| (distance, between.rotation * -normal))
+                    }
+                    _ => None,
+                };
+                let (distance, normal) = found?;
+                Some(super::Clearance {
+                    distance,
+                    normal: pose_a.rotation * normal,
+                })
+            }
+
             fn parts(&self) -> Vec<Part> {
                 let at_origin = |form| Part {
                     position: [0.0; 3],
@@ -204,12 +230,16 @@ macro_rules! pair_queries {
                 match &*self.body {
                     Body::Convex(parts) => parts
                         .iter()
-                        .map(|part| Part {
-                            position: crate::space::Components::to_array3(part.pose.translation),
-                            rotation: <$space as crate::space::Space>::quaternion(
-                                part.pose.rotation,
-                            ),
-                            form: part.form(),
+                        .filter_map(|part| {
+                            Some(Part {
+                                position: crate::space::Components::to_array3(
+                                    part.pose.translation,
+                                ),
+                                rotation: <$space as crate::space::Space>::quaternion(
+                                    part.pose.rotation,
+                                ),
+                                form: part.drawn()?,
+                            })
                         })
                         .collect(),
                     Body::Surface(surface) => vec![at_origin(surface.form())],
@@ -280,37 +310,6 @@ macro_rules! pair_queries {
             }
         }
 
-        /// The surface is A.
-        fn convex_on_surface(
-            a: (&Surface, &$RigidPose),
-            b: (&[Convex], &$RigidPose),
-            margin: f64,
-            out: &mut Vec<ContactPoint<$space>>,
-        ) {
-            use $parry::bounding_volume::BoundingVolume as _;
-            for (j, part) in b.0.iter().enumerate() {
-                let pose_b = *b.1 * part.pose;
-                let nearby = part
-                    .parry
-                    .compute_aabb(&(a.1.inverse() * pose_b))
-                    .loosened(margin);
-                // The tree's order is its own; the order of contacts must be the mesh's.
-                let mut pieces: Vec<u32> = a.0.parry.bvh().intersect_aabb(&nearby).collect();
-                pieces.sort_unstable();
-                for index in pieces {
-                    let Some(piece) = a.0.piece(index) else {
-                        continue;
-                    };
-                    let start = out.len();
-                    part_on_part((&piece, a.1), (part, &pose_b), margin, out);
-                    for point in &mut out[start..] {
-                        point.feature.part_a = index;
-                        point.feature.part_b = j as u32;
-                    }
-                }
-            }
-        }
-
         /// The half-space is A.
         fn convex_on_half_space(
             a: ($Vector, &$RigidPose),
@@ -357,7 +356,10 @@ macro_rules! pair_queries {
                         margin,
                     ));
                 }
-                (ConvexKind::Polytope, ConvexKind::Polytope) => {
+                (ConvexKind::Other, _) | (_, ConvexKind::Other) => {
+                    parry_contacts(a, b, margin, out);
+                }
+                _ => {
                     let between = a.1.inverse() * *b.1;
                     let start = out.len();
                     let mut emit = |p: LocalContact| {
@@ -373,13 +375,12 @@ macro_rules! pair_queries {
                             },
                         });
                     };
-                    let normal = Convex::polytope_contacts([a.0, b.0], &between, margin, &mut emit);
+                    let normal = Convex::own_contacts([a.0, b.0], &between, margin, &mut emit);
                     let normal = a.1.rotation * normal.unwrap_or_default();
                     for point in &mut out[start..] {
                         point.normal = normal;
                     }
                 }
-                _ => parry_contacts(a, b, margin, out),
             }
         }
 
@@ -396,13 +397,14 @@ macro_rules! pair_queries {
             };
             let between = a.1.inverse() * *b.1;
             let mut manifold: ContactManifold<(), ()> = ContactManifold::new();
+            let (r, q) = (a.0.rounding, b.0.rounding);
             let found = DefaultQueryDispatcher.contact_manifold_convex_convex(
                 &between,
-                &*a.0.parry,
-                &*b.0.parry,
+                &*a.0.core,
+                &*b.0.core,
                 None,
                 None,
-                margin,
+                margin + r + q,
                 &mut manifold,
             );
             if found.is_err() {
@@ -410,14 +412,15 @@ macro_rules! pair_queries {
             }
             let normal = a.1.rotation * manifold.local_n1;
             for point in &manifold.points {
-                if point.dist > margin || !point.dist.is_finite() {
+                let separation = point.dist - (r + q);
+                if separation > margin || !separation.is_finite() {
                     continue;
                 }
                 let on_a = a.1.transform_point(point.local_p1);
                 out.push(ContactPoint {
-                    position: on_a + normal * (0.5 * point.dist),
+                    position: on_a + normal * (r + 0.5 * separation),
                     normal,
-                    separation: point.dist,
+                    separation,
                     feature: FeatureId {
                         part_a: 0,
                         part_b: 0,

@@ -54,6 +54,23 @@ struct EdgeAxis {
     separation: f64,
 }
 
+/// The contacts of an edge of `a` and of `b`, by the normal of that edge, which is returned.
+pub(crate) fn over_edge(
+    (a, edge): (&[DVec2], usize),
+    b: &[DVec2],
+    margin: f64,
+    emit: impl FnMut(LocalContact),
+) -> Option<DVec2> {
+    let normal = outward(a, edge)?;
+    let axis = EdgeAxis {
+        edge,
+        normal,
+        separation: 0.0,
+    };
+    clip(a, &axis, b, margin, emit);
+    Some(normal)
+}
+
 /// The unit normal out of edge `k` (from corner k to k + 1).
 pub(crate) fn outward(polygon: &[DVec2], k: usize) -> Option<DVec2> {
     let along = polygon[(k + 1) % polygon.len()] - polygon[k];

@@ -93,6 +93,12 @@ impl Polyhedron {
         Some(Self::new(points.to_vec(), faces))
     }
 
+    /// Whether it is flat, without an inside.
+    #[inline]
+    pub(crate) fn is_sheet(&self) -> bool {
+        self.normals.len() == 2
+    }
+
     /// The same polyhedron seen from other axes.
     pub(crate) fn transformed(&self, pose: &DPose3) -> Self {
         let turn = DMat3::from_quat(pose.rotation);

@@ -66,7 +66,7 @@ pub(crate) fn contacts(
 }
 
 impl LocalContact {
-    fn swapped(self) -> Self {
+    pub(crate) fn swapped(self) -> Self {
         Self {
             feature_a: self.feature_b,
             feature_b: self.feature_a,
@@ -266,7 +266,7 @@ struct Clipped {
 }
 
 /// Clips the incident face of `other` to the column above a face of `reference`.
-fn clip(
+pub(crate) fn clip(
     reference: &Polyhedron,
     face: usize,
     other: &Polyhedron,

@@ -144,6 +144,57 @@ macro_rules! shape_queries {
                 first
             }
 
+            /// Least distance of a solid, at `between` in this shape's axes, and the direction to
+            /// it.
+            pub(super) fn clearance_of(
+                &self,
+                solid: &[Convex],
+                between: &$RigidPose,
+                limit: f64,
+            ) -> Option<(f64, $Vector)> {
+                use $parry::bounding_volume::BoundingVolume as _;
+                let mut least: Option<(f64, $Vector)> = None;
+                let mut take = |distance: f64, normal: $Vector| {
+                    if distance <= limit && least.is_none_or(|best| distance < best.0) {
+                        least = Some((distance, normal));
+                    }
+                };
+                for part in solid {
+                    let at = *between * part.pose;
+                    let near = part.parry.compute_aabb(&at).loosened(limit);
+                    match &*self.body {
+                        Body::Convex(targets) => {
+                            for target in targets {
+                                if !near.intersects(&target.parry.compute_aabb(&target.pose)) {
+                                    continue;
+                                }
+                                let seen = target.pose.inverse() * at;
+                                if let Some(contact) = closest(target, (part, &seen)) {
+                                    take(contact.dist, target.pose.rotation * contact.normal1);
+                                }
+                            }
+                        }
+                        Body::Surface(surface) => {
+                            let center = at.transform_point(part.center());
+                            for index in surface.parry.bvh().intersect_aabb(&near) {
+                                let Some(piece) = surface.piece(index) else {
+                                    continue;
+                                };
+                                let passes = surface.seams.front == super::seams::Front::One
+                                    && surface.is_behind(&piece, center);
+                                if !passes && let Some(contact) = closest(&piece, (part, &at)) {
+                                    take(contact.dist, contact.normal1);
+                                }
+                            }
+                        }
+                        Body::HalfSpace(normal) => {
+                            take(lowest(*normal, (part, &at)).0, *normal);
+                        }
+                    }
+                }
+                least
+            }
+
             /// `between` is the other solid's pose in this shape's axes.
             pub(super) fn overlaps_parts(&self, other: &[Convex], between: &$RigidPose) -> bool {
                 other.iter().any(|part| {
@@ -210,7 +261,9 @@ macro_rules! shape_queries {
                     ConvexKind::Polytope => {
                         super::sweep::ray_on_planes::<$space>(origin, direction, self.planes())
                     }
-                    ConvexKind::Other => self.meet_ray_by_planes(origin, direction),
+                    ConvexKind::Capsule | ConvexKind::Rounded | ConvexKind::Other => {
+                        self.meet_ray_by_planes(origin, direction)
+                    }
                 }?;
                 Some((at, self.pose.rotation * normal))
             }
@@ -225,7 +278,7 @@ macro_rules! shape_queries {
                 // From the bounding sphere on all numbers are of the part's own size.
                 let (skip, _) = super::sweep::ray_on_ball::<$space>(origin, direction, radius)?;
                 let start = origin + direction * skip;
-                if self.parry.project_local_point(start, false).is_inside {
+                if self.nearest_point(start).1 <= 0.0 {
                     return Some((skip, -direction));
                 }
                 let met = super::sweep::advance::<$space>(
@@ -234,31 +287,40 @@ macro_rules! shape_queries {
                     RAY_SKIN * radius,
                     |way| {
                         let at = start + direction * way;
-                        let on = self.parry.project_local_point(at, false);
-                        let apart = at - on.point;
+                        let (on, signed) = self.nearest_point(at);
+                        let apart = at - on;
                         let width = apart.length();
-                        (!on.is_inside && width > 0.0).then(|| super::sweep::Gap {
+                        (signed > 0.0 && width > 0.0).then(|| super::sweep::Gap {
                             normal: apart * (1.0 / width),
                             width,
-                            point: on.point,
+                            point: on,
                         })
                     },
                 )?;
                 Some((skip + met.distance, met.normal))
             }
 
-            /// What a capsule is built around, with the radius; other parts themselves.
+            /// What a capsule or a rounded part is built around, with the radius; other parts
+            /// themselves.
             fn core(&self) -> (&dyn $parry::shape::Shape, f64) {
                 match self.parry.as_capsule() {
                     Some(capsule) => (&capsule.segment, capsule.radius),
-                    None => (&*self.parry, 0.0),
+                    None => (&*self.core, self.rounding),
                 }
             }
 
             /// How thin a skin may be against the smaller part's radius, for this part's sake.
             fn skin(&self) -> f64 {
-                let round = self.kind() == ConvexKind::Other && self.parry.as_capsule().is_none();
-                if round { ROUND_SKIN } else { SKIN }
+                if self.kind() == ConvexKind::Other {
+                    ROUND_SKIN
+                } else {
+                    SKIN
+                }
+            }
+
+            /// The middle of the part.
+            fn center(&self) -> $Vector {
+                self.parry.compute_local_bounding_sphere().center()
             }
 
             /// The largest distance of a point from the part's own origin, m.
@@ -269,7 +331,18 @@ macro_rules! shape_queries {
 
             /// The point of the surface nearest to a point, and the signed distance.
             fn nearest_point(&self, point: $Vector) -> ($Vector, f64) {
-                if self.kind() == ConvexKind::Polytope {
+                let (on, distance) = self.nearest_of_core(point);
+                if self.rounding == 0.0 {
+                    return (on, distance);
+                }
+                // Out of the core, through its surface and on.
+                let away = (point - on) * if distance < 0.0 { -1.0 } else { 1.0 };
+                let outward = away.try_normalize().unwrap_or(<$Vector>::Y);
+                (on + outward * self.rounding, distance - self.rounding)
+            }
+
+            fn nearest_of_core(&self, point: $Vector) -> ($Vector, f64) {
+                if matches!(self.kind(), ConvexKind::Polytope | ConvexKind::Rounded) {
                     // Inside, the nearest face is the one that is least below.
                     let mut highest = (f64::NEG_INFINITY, <$Vector>::ZERO);
                     for (normal, on) in self.planes() {
@@ -282,7 +355,7 @@ macro_rules! shape_queries {
                         return (point - highest.1 * highest.0, highest.0);
                     }
                 }
-                let on = self.parry.project_local_point(point, false);
+                let on = self.core.project_local_point(point, false);
                 let distance = (on.point - point).length();
                 let sign = if on.is_inside { -1.0 } else { 1.0 };
                 (on.point, sign * distance)

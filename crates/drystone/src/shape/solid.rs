@@ -1,20 +1,25 @@
 //! Shapes in space.
 
+mod contacts;
+
 use std::sync::Arc;
 
 use drystone_frame::{Form, Part};
 use glamx::{DPose3, DVec3};
-use parry::shape::{Cone, Cylinder, SharedShape, TriMesh};
+use parry::shape::{Cone, Cylinder, SharedShape};
 use parry3d_f64 as parry;
 
-use super::box_box;
+use super::decompose::Role;
 use super::error::{ShapeError, size};
 use super::half_space;
 use super::pairs::{ConvexKind, pair_queries};
 use super::polyhedron::Polyhedron;
-use super::polyhedron_sat::{self, LocalContact};
+use super::polyhedron_sat::LocalContact;
 use super::portal;
 use super::queries::shape_queries;
+use super::rounded;
+use super::solid_surface::Surface;
+use super::surface_pairs::{CUT_OFF, FACET, Verdict, surface_pairs};
 use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose};
 use crate::space::D3;
 
@@ -43,6 +48,13 @@ pub(super) enum Body {
 pub(super) struct Convex {
     pub(super) pose: DPose3,
     pub(super) form: ConvexForm,
+    /// Radius around it, m; part of a ball's or capsule's own radius.
+    pub(super) rounding: f64,
+    /// What it has mass and looks for.
+    pub(super) role: Role,
+    /// Without the rounding.
+    pub(super) core: SharedShape,
+    /// With it.
     pub(super) parry: SharedShape,
 }
 
@@ -53,12 +65,6 @@ pub(super) enum ConvexForm {
     Capsule(f64, f64),
     Cylinder(f64, f64),
     Cone(f64, f64),
-}
-
-/// Triangles, not necessarily closed.
-#[derive(Debug)]
-pub(super) struct Surface {
-    pub(super) parry: TriMesh,
 }
 
 impl Shape3 {
@@ -169,40 +175,6 @@ impl Shape3 {
         })
     }
 
-    /// Triangles, solid from either side. For fixed bodies.
-    pub fn mesh(points: Vec<DVec3>, triangles: Vec<[u32; 3]>) -> Result<Self, ShapeError> {
-        finite(&points)?;
-        if triangles.is_empty() {
-            return Err(ShapeError::Empty { what: "mesh" });
-        }
-        for (element, corners) in triangles.iter().enumerate() {
-            if let Some(&index) = corners.iter().find(|&&k| k as usize >= points.len()) {
-                return Err(ShapeError::Index {
-                    what: "triangle",
-                    element,
-                    index,
-                    vertices: points.len(),
-                });
-            }
-            let [p, q, r] = corners.map(|k| points[k as usize]);
-            let longest = (q - p).length().max((r - q).length()).max((p - r).length());
-            let area = 0.5 * (q - p).cross(r - p).length();
-            // An area that overflowed to NaN is degenerate too.
-            let has_area = area > 1e-12 * longest * longest;
-            if !has_area {
-                return Err(ShapeError::Degenerate {
-                    what: "triangle",
-                    element,
-                    flat: "line",
-                });
-            }
-        }
-        let parry = TriMesh::new(points, triangles).map_err(|e| ShapeError::Mesh(e.to_string()))?;
-        Ok(Self {
-            body: Arc::new(Body::Surface(Box::new(Surface { parry }))),
-        })
-    }
-
     /// Several solids as one, each at a pose in the compound's axes.
     pub fn compound(parts: &[(Pose<D3>, Shape3)]) -> Result<Self, ShapeError> {
         if parts.is_empty() {
@@ -224,6 +196,19 @@ impl Shape3 {
         })
     }
 
+    /// The solid with all that is within `radius` m of it: edges and corners become round, and
+    /// everything reaches further by `radius`.
+    pub fn rounded(&self, radius: f64) -> Result<Self, ShapeError> {
+        let radius = size("rounding", radius)?;
+        let Body::Convex(parts) = &*self.body else {
+            return Err(ShapeError::NotSolid);
+        };
+        let parts = parts.iter().map(|part| part.rounded(radius)).collect();
+        Ok(Self {
+            body: Arc::new(Body::Convex(parts)),
+        })
+    }
+
     /// Refuses a hull whose volume is lost in rounding.
     fn with_volume(self, given: usize) -> Result<Self, ShapeError> {
         let mass = self.mass_properties(1.0).map_or(0.0, |p| p.mass);
@@ -239,13 +224,16 @@ impl Shape3 {
             body: Arc::new(Body::Convex(vec![Convex {
                 pose: DPose3::IDENTITY,
                 form,
+                rounding: 0.0,
+                role: Role::Itself,
+                core: parry.clone(),
                 parry,
             }])),
         }
     }
 }
 
-fn finite(points: &[DVec3]) -> Result<(), ShapeError> {
+pub(super) fn finite(points: &[DVec3]) -> Result<(), ShapeError> {
     match points.iter().position(|p| !p.is_finite()) {
         Some(index) => Err(ShapeError::Point { index }),
         None => Ok(()),
@@ -279,41 +267,36 @@ fn spans_volume(points: &[DVec3]) -> bool {
     furthest(&|d| d.dot(normal).abs()).0 > 1e-6 * length
 }
 
-impl Surface {
-    /// The convex piece `index`.
-    pub(super) fn piece(&self, index: u32) -> Option<Convex> {
-        let triangle = self.parry.triangle(index);
-        Some(Convex {
-            pose: DPose3::IDENTITY,
-            form: ConvexForm::Polytope(
-                Polyhedron::triangle([triangle.a, triangle.b, triangle.c])?,
-                // Never drawn, and no box: boxes have contact routines of their own.
-                Form::Mesh {
-                    points: Vec::new(),
-                    triangles: Vec::new(),
-                },
-            ),
-            parry: SharedShape::new(triangle),
-        })
-    }
-
-    pub(super) fn form(&self) -> Form {
-        Form::Mesh {
-            points: self.parry.vertices().iter().map(DVec3::to_array).collect(),
-            triangles: self.parry.indices().to_vec(),
-        }
-    }
-
-    pub(super) fn points(&self) -> &[DVec3] {
-        self.parry.vertices()
-    }
-}
-
 impl Convex {
+    fn rounded(&self, radius: f64) -> Self {
+        let mut part = self.clone();
+        // The radius belongs to the parts, not to the mesh that they were cut from.
+        part.role = Role::Itself;
+        match &mut part.form {
+            ConvexForm::Ball(own) => {
+                *own += radius;
+                part.parry = SharedShape::ball(*own);
+                part.core = part.parry.clone();
+            }
+            ConvexForm::Capsule(half, own) => {
+                *own += radius;
+                part.parry = SharedShape::capsule_y(*half, *own);
+                part.core = part.parry.clone();
+            }
+            _ => {
+                part.rounding += radius;
+                part.parry = around(&part.core, part.rounding);
+            }
+        }
+        part
+    }
+
     pub(super) fn kind(&self) -> ConvexKind {
         match self.form {
             ConvexForm::Ball(radius) => ConvexKind::Ball(radius),
+            ConvexForm::Polytope(..) if self.rounding > 0.0 => ConvexKind::Rounded,
             ConvexForm::Polytope(..) => ConvexKind::Polytope,
+            ConvexForm::Capsule(..) => ConvexKind::Capsule,
             _ => ConvexKind::Other,
         }
     }
@@ -322,13 +305,20 @@ impl Convex {
     pub(super) fn supports(&self, down: DVec3) -> (Vec<half_space::Support<DVec3>>, f64) {
         match &self.form {
             ConvexForm::Ball(radius) => (vec![(DVec3::ZERO, 0)], *radius),
-            ConvexForm::Polytope(hull, _) => (hull.points.iter().copied().zip(0..).collect(), 0.0),
+            ConvexForm::Polytope(hull, _) => {
+                let corners = hull.points.iter().copied().zip(0..);
+                (corners.collect(), self.rounding)
+            }
             ConvexForm::Capsule(half, radius) => (
                 vec![(DVec3::Y * *half, 0), (DVec3::NEG_Y * *half, 1)],
                 *radius,
             ),
-            ConvexForm::Cylinder(half, radius) => (half_space::cylinder(*half, *radius, down), 0.0),
-            ConvexForm::Cone(half, radius) => (half_space::cone(*half, *radius, down), 0.0),
+            ConvexForm::Cylinder(half, radius) => {
+                (half_space::cylinder(*half, *radius, down), self.rounding)
+            }
+            ConvexForm::Cone(half, radius) => {
+                (half_space::cone(*half, *radius, down), self.rounding)
+            }
         }
     }
 
@@ -352,28 +342,21 @@ impl Convex {
         faces.chain(ends.into_iter().flatten())
     }
 
-    /// Contact of two polytopes, `b` at `between` in `a`'s axes.
-    pub(super) fn polytope_contacts(
-        [a, b]: [&Self; 2],
-        between: &DPose3,
-        margin: f64,
-        emit: &mut dyn FnMut(LocalContact),
-    ) -> Option<DVec3> {
-        let (ConvexForm::Polytope(p, of_a), ConvexForm::Polytope(q, of_b)) = (&a.form, &b.form)
-        else {
-            return None;
-        };
-        if let (Form::Box { half: ha }, Form::Box { half: hb }) = (of_a, of_b) {
-            let half = [DVec3::from_array(*ha), DVec3::from_array(*hb)];
-            return box_box::contacts(half, between, margin, emit);
+    /// What is drawn for the part, if something is.
+    pub(super) fn drawn(&self) -> Option<Form> {
+        match &self.role {
+            Role::Itself => Some(self.form()),
+            Role::All(whole) => Some(whole.form.clone()),
+            Role::Silent => None,
         }
-        let mut points = Vec::new();
-        let normal = polyhedron_sat::contacts(p, &q.transformed(between), margin, &mut points);
-        points.into_iter().for_each(emit);
-        normal
     }
 
-    pub(super) fn form(&self) -> Form {
+    fn form(&self) -> Form {
+        if self.rounding > 0.0
+            && let Some(form) = self.rounded_form()
+        {
+            return form;
+        }
         match &self.form {
             ConvexForm::Ball(radius) => Form::Ball { radius: *radius },
             ConvexForm::Polytope(_, form) => form.clone(),
@@ -395,7 +378,75 @@ impl Convex {
 
 impl Convex {
     pub(super) fn mass_properties(&self, density: f64) -> parry::mass_properties::MassProperties {
-        self.parry.mass_properties(density)
+        let moments = match &self.form {
+            ConvexForm::Polytope(hull, _) => rounded::of_polyhedron(hull, self.rounding),
+            ConvexForm::Cylinder(half, radius) => {
+                rounded::of_revolution(&rounded::cylinder_outline(*half, *radius, self.rounding))
+            }
+            ConvexForm::Cone(half, radius) => {
+                rounded::of_revolution(&rounded::cone_outline(*half, *radius, self.rounding))
+            }
+            ConvexForm::Ball(_) | ConvexForm::Capsule(..) => rounded::Moments::default(),
+        };
+        let moments = match &self.role {
+            Role::Silent => return parry::mass_properties::MassProperties::default(),
+            Role::All(whole) => whole.moments,
+            Role::Itself if self.rounding == 0.0 || moments.volume <= 0.0 => {
+                return self.parry.mass_properties(density);
+            }
+            Role::Itself => moments,
+        };
+        let (center, inertia) = moments.center_and_inertia();
+        parry::mass_properties::MassProperties::with_inertia_matrix(
+            center,
+            moments.volume * density,
+            inertia * density,
+        )
+    }
+
+    /// A rounded part as triangles, to draw.
+    fn rounded_form(&self) -> Option<Form> {
+        let (points, triangles) = match &self.form {
+            ConvexForm::Polytope(hull, _) => {
+                let points = rounded::draw_points(hull, self.rounding);
+                parry::transformation::try_convex_hull(&points).ok()?
+            }
+            ConvexForm::Cylinder(half, radius) => {
+                rounded::draw_revolution(&rounded::cylinder_outline(*half, *radius, self.rounding))
+            }
+            ConvexForm::Cone(half, radius) => {
+                rounded::draw_revolution(&rounded::cone_outline(*half, *radius, self.rounding))
+            }
+            ConvexForm::Ball(_) | ConvexForm::Capsule(..) => return None,
+        };
+        Some(Form::Mesh {
+            points: points.iter().map(DVec3::to_array).collect(),
+            triangles,
+        })
+    }
+}
+
+/// The shape with a radius around it, for parry's queries.
+fn around(core: &SharedShape, radius: f64) -> SharedShape {
+    use parry::shape::RoundShape;
+    macro_rules! rounded {
+        ($inner:expr) => {
+            SharedShape::new(RoundShape {
+                inner_shape: $inner.clone(),
+                border_radius: radius,
+            })
+        };
+    }
+    if let Some(cuboid) = core.as_cuboid() {
+        rounded!(cuboid)
+    } else if let Some(cylinder) = core.as_cylinder() {
+        rounded!(cylinder)
+    } else if let Some(cone) = core.as_cone() {
+        rounded!(cone)
+    } else if let Some(hull) = core.as_convex_polyhedron() {
+        rounded!(hull)
+    } else {
+        core.clone()
     }
 }
 
@@ -449,3 +500,4 @@ fn pose_of(pose: &Pose<D3>) -> DPose3 {
 
 pair_queries!(Shape3, D3, parry3d_f64, DVec3, DPose3);
 shape_queries!(Shape3, D3, parry3d_f64, DVec3, DPose3);
+surface_pairs!(D3, parry3d_f64, DVec3, DPose3);

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use crate::body::{Bodies, Body, BodyError, BodyId, BodyState, Groups, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
+use crate::detect::continuous::{Nearness, hold_back};
 use crate::detect::rules::{Hooks, PairRules};
 use crate::detect::{Contact, detect};
 use crate::events::{Event, Watch};
@@ -344,10 +345,28 @@ impl<S: Space> World<S> {
                 time: self.time,
             });
         }
+        self.hold_back(&good);
         self.time = self.end_of_step();
         self.step += 1;
         self.bodies.load.fill(Default::default());
         Ok(())
+    }
+
+    /// Puts what passed through something back to where it touched it.
+    fn hold_back(&mut self, start: &BodyState<S>) {
+        let rules = PairRules {
+            materials: &self.materials,
+            hooks: self.hooks.0.as_deref(),
+            apart: self.joints.apart(),
+        };
+        let near = Nearness {
+            dt: self.settings.dt,
+            margin: self.settings.margin,
+            slop: self.settings.contact.slop,
+        };
+        let joints = &self.joints;
+        let is_tied = |k: usize| joints.iter().any(|(_, j)| [j.a, j.b].contains(&(k as u32)));
+        hold_back(&mut self.bodies, start, &rules, near, is_tied);
     }
 
     /// Time after the coming step: steps of one length are counted, not summed, so that time has

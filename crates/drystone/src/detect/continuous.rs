@@ -1,0 +1,297 @@
+//! Nothing passes through anything: fast bodies are held back where they first touch.
+//!
+//! Contacts that detection finds ahead of a step stop what comes straight at a face. They know the
+//! poses at its start only, and a bullet that comes from the side, or the tip of a spinning rod,
+//! may pass a thin wall between two poses that both look harmless. So after a step every body that
+//! moved by more than a quarter of its thickness is looked at again: if it touched something on
+//! its way that it did not touch before, it is put back to the moment of touch. Its velocity stays
+//! what it is; the next step finds the contact, with the normal it has there, and solves it. What
+//! is lost is the rest of one step of time of that body, never speed.
+//!
+//! **Moment of touch**, by conservative advancement: with the way of a step as s from 0 to 1, two
+//! bodies d apart along n that move by $\Delta$ and turn by θ (about their centres, r being the
+//! largest distance of a point from it) close at no more than
+//!
+//! $$ c = n\cdot(\Delta_a - \Delta_b) + \theta_a r_a + \theta_b r_b $$
+//!
+//! over what is left of the step, so they do not touch before s + d/c. Bodies that touch already at
+//! the start have a contact, with its normal; they are held back only if they get deeper into each
+//! other than a contact lets them.
+//!
+//! Scripted bodies and bodies on joints go where they must and are not held back.
+
+use super::broad::Tree;
+use super::rules::PairRules;
+use crate::body::{Bodies, BodyState};
+use crate::integrate::set_rotation;
+use crate::shape::{Bounds, Clearance, Geometry, Pose};
+use crate::space::{Components, Linear, Space};
+
+/// Part of its thickness that a body may move in a step unwatched.
+const UNWATCHED: f64 = 0.25;
+/// Evaluations of a distance before a pair counts as touching where it is then.
+const MOST_ADVANCES: usize = 100;
+/// Steps along the way of a body that touches already, each a quarter of its thickness.
+const MOST_STEPS: usize = 10_000;
+
+/// What is near enough to count.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Nearness {
+    /// Length of the step, s.
+    pub(crate) dt: f64,
+    /// Contacts this near are always found by detection, m.
+    pub(crate) margin: f64,
+    /// Overlap that counts as touch, m.
+    pub(crate) slop: f64,
+}
+
+/// The way of a body in a step.
+#[derive(Clone, Copy, Debug)]
+struct Way<S: Space> {
+    /// Centre of mass and rotation at the start.
+    start: Pose<S>,
+    shift: S::Vector,
+    turn: S::Spin,
+    arm: f64,
+}
+
+impl<S: Space> Way<S> {
+    fn of(bodies: &Bodies<S>, start: &BodyState<S>, k: usize, dt: f64) -> Self {
+        let turn = whole_turn::<S>(
+            S::turn_between(start.rotation[k], bodies.rotation[k]),
+            bodies.motion[k].spin * dt,
+        );
+        Self {
+            start: Pose {
+                position: start.position[k],
+                rotation: start.rotation[k],
+            },
+            shift: bodies.position[k] - start.position[k],
+            turn,
+            arm: arm(bodies, k),
+        }
+    }
+
+    /// How far a point of the body moves at most, m.
+    fn length(&self) -> f64 {
+        self.shift.length() + self.sweep()
+    }
+
+    fn sweep(&self) -> f64 {
+        self.turn.length() * self.arm
+    }
+
+    /// Centre of mass and rotation after a part of the way.
+    fn center(&self, part: f64) -> Pose<S> {
+        Pose {
+            position: self.start.position + self.shift * part,
+            rotation: S::turn(self.start.rotation, self.turn * part),
+        }
+    }
+
+    /// Pose of the shape after a part of the way.
+    fn pose(&self, part: f64, center: S::Vector) -> Pose<S> {
+        let Pose { position, rotation } = self.center(part);
+        Pose {
+            position: position - S::rotate(rotation, center),
+            rotation,
+        }
+    }
+}
+
+/// Of the turns that lead to the same orientation, the one that the spin says was made.
+fn whole_turn<S: Space>(least: S::Spin, expected: S::Spin) -> S::Spin {
+    let angle = least.length();
+    if angle <= 0.0 || expected.length() < std::f64::consts::FRAC_PI_2 {
+        return least;
+    }
+    let axis = least * (1.0 / angle);
+    let rounds = ((expected.dot(axis) - angle) / std::f64::consts::TAU).round();
+    axis * (angle + std::f64::consts::TAU * rounds)
+}
+
+/// Puts bodies that passed through something back to where they touched it. Returns which.
+pub(crate) fn hold_back<S: Space>(
+    bodies: &mut Bodies<S>,
+    start: &BodyState<S>,
+    rules: &PairRules<'_, S>,
+    near: Nearness,
+    is_tied: impl Fn(usize) -> bool,
+) -> Vec<u32> {
+    let mut fast = Vec::new();
+    for k in 0..bodies.len() {
+        if bodies.is_dynamic(k) && bodies.is_present(k) {
+            let way = (bodies.position[k] - start.position[k]).length()
+                + near.dt * bodies.motion[k].spin.length() * arm(bodies, k);
+            if way > near.margin && way > UNWATCHED * thickness(bodies, k) && !is_tied(k) {
+                fast.push(k);
+            }
+        }
+    }
+    if fast.is_empty() {
+        return Vec::new();
+    }
+    let parts = first_touches(bodies, start, &fast, (rules, near));
+    let mut held = Vec::new();
+    for (k, part) in parts {
+        let way = Way::of(bodies, start, k, near.dt);
+        let Pose { position, rotation } = way.center(part);
+        bodies.position[k] = position;
+        set_rotation(bodies, k, rotation);
+        held.push(k as u32);
+    }
+    held
+}
+
+/// How far turning moves a point of a body, m a radian.
+fn arm<S: Space>(bodies: &Bodies<S>, k: usize) -> f64 {
+    // A ball looks the same however it is turned; and a wall without bounds does not turn.
+    let is_round = bodies.shape[k].ball_radius().is_some();
+    if is_round || bodies.radius[k].is_infinite() {
+        0.0
+    } else {
+        bodies.radius[k]
+    }
+}
+
+/// The smallest extent of a body's bounding box in its own axes, m.
+fn thickness<S: Space>(bodies: &Bodies<S>, k: usize) -> f64 {
+    let Some(bounds) = bodies.shape[k].bounds(&Pose::default()) else {
+        return f64::INFINITY;
+    };
+    let size = bounds.upper - bounds.lower;
+    (0..S::DIM).fold(f64::INFINITY, |least, axis| least.min(size.component(axis)))
+}
+
+/// The part of its way after which each fast body first touches something, where it does.
+fn first_touches<S: Space>(
+    bodies: &Bodies<S>,
+    start: &BodyState<S>,
+    fast: &[usize],
+    (rules, near): (&PairRules<'_, S>, Nearness),
+) -> Vec<(usize, f64)> {
+    let present: Vec<usize> = (0..bodies.len())
+        .filter(|&k| bodies.is_present(k))
+        .collect();
+    let mut boxes = Vec::new();
+    let (mut boxed, mut unbounded) = (Vec::new(), Vec::new());
+    for &k in &present {
+        match swept_box(bodies, start, k) {
+            Some(bounds) => {
+                boxes.push(bounds);
+                boxed.push(k);
+            }
+            None => unbounded.push(k),
+        }
+    }
+    let tree = Tree::new(&boxes);
+    let mut touches = Vec::new();
+    for &k in fast {
+        let Some(own) = swept_box(bodies, start, k) else {
+            continue;
+        };
+        let mut others = unbounded.clone();
+        tree.overlapping(&boxes, &own, |item| others.push(boxed[item]));
+        let mut first = 1.0_f64;
+        for other in others {
+            if other != k && rules.allow(bodies, k.min(other), k.max(other)) {
+                let ways = [k, other].map(|j| Way::of(bodies, start, j, near.dt));
+                if let Some(part) = touch(bodies, [k, other], &ways, near) {
+                    first = first.min(part);
+                }
+            }
+        }
+        if first < 1.0 {
+            touches.push((k, first));
+        }
+    }
+    touches
+}
+
+/// A box around all of a body's way.
+fn swept_box<S: Space>(bodies: &Bodies<S>, start: &BodyState<S>, k: usize) -> Option<Bounds<S>> {
+    let end = bodies.shape[k].bounds(&bodies.origin(k))?;
+    if !bodies.is_dynamic(k) && start.position[k] == bodies.position[k] {
+        return Some(end);
+    }
+    let arm = S::Vector::splat(bodies.radius[k]);
+    let around = |center: S::Vector| Bounds {
+        lower: center - arm,
+        upper: center + arm,
+    };
+    Some(around(start.position[k]).union(around(bodies.position[k])))
+}
+
+/// The part of the way after which two bodies touch that did not at its start, where it is more
+/// than touch that is ahead of them.
+fn touch<S: Space>(
+    bodies: &Bodies<S>,
+    [a, b]: [usize; 2],
+    ways: &[Way<S>; 2],
+    near: Nearness,
+) -> Option<f64> {
+    // Balls meet by the equation of their paths, and without turning.
+    if bodies.shape[a].ball_radius().is_some() && bodies.shape[b].ball_radius().is_some() {
+        return None;
+    }
+    // What a platform lets pass is not stopped by it.
+    if [a, b].iter().any(|&k| bodies.one_way[k].is_some()) {
+        return None;
+    }
+    let target = 0.5 * near.slop;
+    let limit = ways[0].length() + ways[1].length() + target;
+    let clearance = |part: f64| {
+        let [p, q] = [(0, a), (1, b)].map(|(w, k)| ways[w].pose(part, bodies.center[k]));
+        S::Shape::clearance((&bodies.shape[a], &p), (&bodies.shape[b], &q), limit)
+    };
+    let mut part = 0.0;
+    for advance in 0..MOST_ADVANCES {
+        let found = clearance(part)?;
+        let approach = found.normal.dot(ways[0].shift - ways[1].shift);
+        let closing = approach + ways[0].sweep() + ways[1].sweep();
+        if closing <= 0.0 {
+            return None;
+        }
+        if found.distance <= target {
+            if advance == 0 {
+                let way = ways[0].length() + ways[1].length();
+                return deepening(found.distance, thickness(bodies, a), way, near, clearance);
+            }
+            // What remains could overlap by no more than touch does.
+            return (closing * (1.0 - part) > near.slop).then_some(part);
+        }
+        part += (found.distance - 0.5 * target) / closing;
+        if part >= 1.0 {
+            return None;
+        }
+    }
+    Some(part)
+}
+
+/// The part of the way after which bodies that touch at its start are deeper in each other than
+/// touching bodies are. It goes in steps of which A could not pass through anything.
+fn deepening<S: Space>(
+    start: f64,
+    thickness: f64,
+    way: f64,
+    near: Nearness,
+    clearance: impl Fn(f64) -> Option<Clearance<S>>,
+) -> Option<f64> {
+    let most = start.min(0.0) - (2.0 * near.slop).max(0.1 * thickness);
+    let step = 0.25 * thickness;
+    let (mut part, mut distance) = (0.0, start);
+    for _ in 0..MOST_STEPS {
+        let next = part + (distance.max(0.0) + step) / way;
+        if next >= 1.0 {
+            let is_deep = clearance(1.0).is_some_and(|found| found.distance < most);
+            return is_deep.then_some(part);
+        }
+        // Out of reach for the rest of the way.
+        let found = clearance(next)?;
+        if found.distance < most {
+            return Some(part);
+        }
+        (part, distance) = (next, found.distance);
+    }
+    Some(part)
+}
