@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod hash;
+pub mod recording;
 
 pub use hash::StateHash;
 use serde::{Deserialize, Serialize};
