@@ -6,7 +6,9 @@
 
 #![forbid(unsafe_code)]
 
+pub mod export;
 mod hash;
+pub mod mesh;
 pub mod recording;
 
 pub use hash::StateHash;

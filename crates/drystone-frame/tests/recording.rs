@@ -409,9 +409,9 @@ fn any_frame() -> impl Strategy<Value = Frame> {
     let many = 0..2 * BODIES;
     (
         any::<f64>(),
-        prop::collection::vec(three.clone(), many.clone()),
+        prop::collection::vec(three, many.clone()),
         prop::collection::vec(four, many.clone()),
-        prop::collection::vec(three.clone(), many.clone()),
+        prop::collection::vec(three, many.clone()),
         prop::collection::vec(three, many),
     )
         .prop_map(|(time, positions, rotations, velocities, spins)| Frame {

@@ -72,8 +72,8 @@ impl<S: Storage + Send + 'static> BackgroundWriter<S> {
     ///
     /// What went wrong with this frame or one before it.
     pub fn frame(&mut self, record: Record, state: Option<Vec<u8>>) -> Result<(), WriteError> {
-        let sent = self.jobs.as_ref().map(|jobs| jobs.send((record, state)));
-        if matches!(sent, Some(Ok(()))) {
+        let jobs = self.jobs.as_ref();
+        if jobs.is_some_and(|jobs| jobs.send((record, state)).is_ok()) {
             self.next += 1;
             return Ok(());
         }

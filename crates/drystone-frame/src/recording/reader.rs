@@ -56,7 +56,7 @@ pub enum ReadError {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// A frame.
-    Frame(Record),
+    Frame(Box<Record>),
     /// The state of the simulation at a frame.
     State {
         /// The frame.
@@ -183,7 +183,7 @@ impl<R: Read> Reader<R> {
         std::iter::from_fn(move || {
             while !is_over {
                 match self.content() {
-                    Ok(Some(Content::Frame(record))) => return Some(Ok(record)),
+                    Ok(Some(Content::Frame(record))) => return Some(Ok(*record)),
                     Ok(Some(Content::State { .. })) => {}
                     Ok(Some(Content::End) | None) => is_over = true,
                     Err(error) => {
@@ -205,7 +205,7 @@ impl<R: Read> Reader<R> {
         let record = unpack(payload, &mut self.past)?;
         self.frames += 1;
         self.state_due = is_key;
-        Some(Content::Frame(record))
+        Some(Content::Frame(Box::new(record)))
     }
 
     fn state(&mut self, payload: &[u8]) -> Option<Content> {
