@@ -173,109 +173,142 @@ struct Body<'a> {
     colour: usize,
 }
 
+/// Schemas of a collider.
+const COLLIDER: [&str; 3] = [
+    "PhysicsCollisionAPI",
+    "PhysicsMeshCollisionAPI",
+    "MaterialBindingAPI",
+];
+
 impl Body<'_> {
+    /// A body of one mesh is that mesh, so that programs that drop transforms without a shape keep
+    /// its name; others are transforms with a mesh for each part.
     fn write(&self, track: &Track, codes: &[f64], out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "\n    def Xform \"{}\" (", self.name)?;
-        writeln!(out, "        displayName = {}", quoted(self.title))?;
+        let single = match self.placed {
+            [one] if one.is_at_origin() => Some(one),
+            _ => None,
+        };
+        let mut schemas = Vec::new();
         if !self.is_fixed {
-            writeln!(
-                out,
-                "        prepend apiSchemas = [\"PhysicsRigidBodyAPI\"]"
-            )?;
+            schemas.push("PhysicsRigidBodyAPI");
+        }
+        if single.is_some() {
+            schemas.extend(COLLIDER);
+        }
+        let kind = if single.is_some() { "Mesh" } else { "Xform" };
+        writeln!(out, "\n    def {kind} \"{}\" (", self.name)?;
+        writeln!(out, "        displayName = {}", quoted(self.title))?;
+        write_schemas(&schemas, "        ", out)?;
+        if let Some(one) = single {
+            write_reference(one, "        ", out)?;
         }
         writeln!(out, "    )\n    {{")?;
         if !self.is_fixed {
             writeln!(out, "        bool physics:kinematicEnabled = 1")?;
         }
-        match track {
-            Track::Still { position, rotation } => {
-                writeln!(
-                    out,
-                    "        double3 xformOp:translate = {}",
-                    tuple(position)
-                )?;
-                writeln!(
-                    out,
-                    "        quatf xformOp:orient = {}",
-                    quaternion(rotation)
-                )?;
-            }
-            Track::Moving {
-                positions,
-                rotations,
-            } => {
-                writeln!(out, "        double3 xformOp:translate.timeSamples = {{")?;
-                for (code, position) in codes.iter().zip(positions) {
-                    writeln!(out, "            {}: {},", number(*code), tuple(position))?;
-                }
-                writeln!(
-                    out,
-                    "        }}\n        quatf xformOp:orient.timeSamples = {{"
-                )?;
-                for (code, rotation) in codes.iter().zip(rotations) {
-                    writeln!(
-                        out,
-                        "            {}: {},",
-                        number(*code),
-                        quaternion(rotation)
-                    )?;
-                }
-                writeln!(out, "        }}")?;
-            }
+        write_track(track, codes, out)?;
+        let mut order = vec!["\"xformOp:translate\"", "\"xformOp:orient\""];
+        if let Some(one) = single {
+            self.write_material("        ", out)?;
+            write_scale(one, &mut order, "        ", out)?;
         }
-        let order = "[\"xformOp:translate\", \"xformOp:orient\"]";
-        writeln!(out, "        uniform token[] xformOpOrder = {order}")?;
-        for (k, placed) in self.placed.iter().enumerate() {
-            self.write_part(k, placed, out)?;
+        let order = order.join(", ");
+        writeln!(out, "        uniform token[] xformOpOrder = [{order}]")?;
+        if single.is_none() {
+            for (k, placed) in self.placed.iter().enumerate() {
+                self.write_part(k, placed, out)?;
+            }
         }
         writeln!(out, "    }}")
     }
 
     fn write_part(&self, k: usize, placed: &PlacedMesh, out: &mut impl Write) -> io::Result<()> {
-        let schemas =
-            "[\"PhysicsCollisionAPI\", \"PhysicsMeshCollisionAPI\", \"MaterialBindingAPI\"]";
+        let indent = "            ";
+        writeln!(out, "\n        def Mesh \"part_{}\" (", k + 1)?;
+        write_schemas(&COLLIDER, indent, out)?;
+        write_reference(placed, indent, out)?;
+        writeln!(out, "        )\n        {{")?;
+        self.write_material(indent, out)?;
+        let (position, rotation) = (tuple(&placed.position), quaternion(&placed.rotation));
+        writeln!(out, "{indent}double3 xformOp:translate = {position}")?;
+        writeln!(out, "{indent}quatf xformOp:orient = {rotation}")?;
+        let mut order = vec!["\"xformOp:translate\"", "\"xformOp:orient\""];
+        write_scale(placed, &mut order, indent, out)?;
+        let order = order.join(", ");
         writeln!(
             out,
-            "\n        def Mesh \"part_{}\" (\n            prepend apiSchemas = {schemas}\n            \
-             prepend references = </World/Forms/form_{}>\n        )\n        {{",
-            k + 1,
-            placed.mesh + 1
-        )?;
+            "{indent}uniform token[] xformOpOrder = [{order}]\n        }}"
+        )
+    }
+
+    fn write_material(&self, indent: &str, out: &mut impl Write) -> io::Result<()> {
         let material = palette::name(self.colour);
         writeln!(
             out,
-            "            rel material:binding = </World/Materials/{material}>"
-        )?;
-        let mut order = Vec::new();
-        if !placed.is_at_origin() {
-            writeln!(
-                out,
-                "            double3 xformOp:translate = {}",
-                tuple(&placed.position)
-            )?;
-            writeln!(
-                out,
-                "            quatf xformOp:orient = {}",
-                quaternion(&placed.rotation)
-            )?;
-            order.extend(["\"xformOp:translate\"", "\"xformOp:orient\""]);
+            "{indent}rel material:binding = </World/Materials/{material}>"
+        )
+    }
+}
+
+fn write_schemas(schemas: &[&str], indent: &str, out: &mut impl Write) -> io::Result<()> {
+    if schemas.is_empty() {
+        return Ok(());
+    }
+    let quoted: Vec<String> = schemas.iter().map(|name| format!("\"{name}\"")).collect();
+    writeln!(out, "{indent}prepend apiSchemas = [{}]", quoted.join(", "))
+}
+
+fn write_reference(placed: &PlacedMesh, indent: &str, out: &mut impl Write) -> io::Result<()> {
+    let form = placed.mesh + 1;
+    writeln!(
+        out,
+        "{indent}prepend references = </World/Forms/form_{form}>"
+    )
+}
+
+fn write_scale(
+    placed: &PlacedMesh,
+    order: &mut Vec<&str>,
+    indent: &str,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    if placed.scale != 1.0 {
+        order.push("\"xformOp:scale\"");
+        let scale = tuple(&[placed.scale; 3]);
+        writeln!(out, "{indent}float3 xformOp:scale = {scale}")?;
+    }
+    Ok(())
+}
+
+fn write_track(track: &Track, codes: &[f64], out: &mut impl Write) -> io::Result<()> {
+    match track {
+        Track::Still { position, rotation } => {
+            let (position, rotation) = (tuple(position), quaternion(rotation));
+            writeln!(out, "        double3 xformOp:translate = {position}")?;
+            writeln!(out, "        quatf xformOp:orient = {rotation}")
         }
-        if placed.scale != 1.0 {
+        Track::Moving {
+            positions,
+            rotations,
+        } => {
+            writeln!(out, "        double3 xformOp:translate.timeSamples = {{")?;
+            for (code, position) in codes.iter().zip(positions) {
+                writeln!(out, "            {}: {},", number(*code), tuple(position))?;
+            }
             writeln!(
                 out,
-                "            float3 xformOp:scale = {}",
-                tuple(&[placed.scale; 3])
+                "        }}\n        quatf xformOp:orient.timeSamples = {{"
             )?;
-            order.push("\"xformOp:scale\"");
+            for (code, rotation) in codes.iter().zip(rotations) {
+                writeln!(
+                    out,
+                    "            {}: {},",
+                    number(*code),
+                    quaternion(rotation)
+                )?;
+            }
+            writeln!(out, "        }}")
         }
-        if !order.is_empty() {
-            writeln!(
-                out,
-                "            uniform token[] xformOpOrder = [{}]",
-                order.join(", ")
-            )?;
-        }
-        writeln!(out, "        }}")
     }
 }
 

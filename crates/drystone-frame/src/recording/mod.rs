@@ -45,7 +45,7 @@ pub use header::Header;
 pub use pack::{Record, frame_hash};
 pub use reader::{Content, Damage, ReadError, Reader};
 pub use recover::{Recovered, recover};
-pub use scrub::Scrubber;
+pub use scrub::{Scrubber, is_finished};
 pub use writer::{Storage, WriteError, Writer};
 
 /// What a recording begins with: bytes that no text has, and line ends that a transfer in text

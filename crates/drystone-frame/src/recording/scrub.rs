@@ -108,6 +108,17 @@ impl<R: Read + Seek> Scrubber<R> {
     }
 }
 
+/// Whether a recording has its end. Looks at both ends of the file only.
+///
+/// # Errors
+///
+/// If this is no recording.
+pub fn is_finished(source: &mut (impl Read + Seek)) -> Result<bool, ReadError> {
+    source.rewind()?;
+    Reader::open(&mut *source)?;
+    Ok(read_index(source)?.is_some())
+}
+
 fn damage(frame: u64, offset: u64, what: String) -> ReadError {
     ReadError::Damaged(Damage {
         block: 0,
