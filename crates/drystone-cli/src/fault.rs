@@ -9,7 +9,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use drystone::StepError;
 use drystone::problem::file::ProblemFileError;
-use drystone::world::SettingsError;
+use drystone::settings::SettingsError;
 use drystone_scene::SceneError;
 use drystone_view::ViewError;
 use drystone_view::live::LiveError;

@@ -9,23 +9,56 @@ use crate::material::MaterialId;
 use crate::script::Script;
 use crate::shape::{Geometry, MassProperties, Pose, ShapeError};
 use crate::space::{Components, Linear, Space};
+use drystone_frame::StateHash;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Names a body of a world.
+/// Names a body of a world. A body that is added where another was removed has another name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct BodyId(pub(crate) u32);
+pub struct BodyId {
+    pub(crate) place: u32,
+    /// How many bodies had this place before.
+    pub(crate) generation: u32,
+}
 
 impl BodyId {
     /// Its place in the world's arrays and in every frame.
     #[must_use]
     pub fn index(self) -> usize {
-        self.0 as usize
+        self.place as usize
+    }
+}
+
+/// Which bodies meet which: two meet if each is in a group that the other meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Groups {
+    /// One bit for each group the body is in.
+    pub member: u32,
+    /// One bit for each group it meets.
+    pub meets: u32,
+}
+
+impl Default for Groups {
+    /// In all groups, meeting all.
+    fn default() -> Self {
+        Self {
+            member: u32::MAX,
+            meets: u32::MAX,
+        }
+    }
+}
+
+impl Groups {
+    /// Whether two bodies meet.
+    #[must_use]
+    pub fn allow(self, other: Self) -> bool {
+        self.member & other.meets != 0 && other.member & self.meets != 0
     }
 }
 
 /// What moves a body.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub enum Kind<S: Space> {
     /// Forces and contacts, without rotation: a ball that cannot turn.
     Particle,
@@ -92,6 +125,16 @@ pub struct Body<S: Space> {
     pub locked_spins: [bool; 3],
     /// Standing forces.
     pub pushes: Vec<Push<S>>,
+    /// Which bodies it meets.
+    pub groups: Groups,
+    /// Whether it only notices what overlaps it: nothing touches a sensor.
+    pub is_sensor: bool,
+    /// Velocity of its surface relative to itself in its own axes, m/s: a conveyor belt. Only for
+    /// bodies that are fixed or follow a script; the part along a contact's normal does not count.
+    pub surface_velocity: S::Vector,
+    /// A one-way platform: only contacts that push others about along this direction (its own
+    /// axes) are kept, and none that overlap deeply, so that others pass from behind.
+    pub one_way: Option<S::Vector>,
 }
 
 impl<S: Space> Body<S> {
@@ -110,6 +153,10 @@ impl<S: Space> Body<S> {
             locked_axes: [false; 3],
             locked_spins: [false; 3],
             pushes: Vec::new(),
+            groups: Groups::default(),
+            is_sensor: false,
+            surface_velocity: S::Vector::default(),
+            one_way: None,
         }
     }
 
@@ -179,6 +226,20 @@ impl<S: Space> Body<S> {
         self
     }
 
+    /// In these groups, meeting these.
+    #[must_use]
+    pub fn in_groups(mut self, member: u32, meets: u32) -> Self {
+        self.groups = Groups { member, meets };
+        self
+    }
+
+    /// As a sensor: it notices what overlaps it and touches nothing.
+    #[must_use]
+    pub fn as_sensor(mut self) -> Self {
+        self.is_sensor = true;
+        self
+    }
+
     /// Of a material.
     #[must_use]
     pub fn of(mut self, material: MaterialId) -> Self {
@@ -227,6 +288,12 @@ pub enum BodyError {
         /// What was given.
         value: f64,
     },
+    /// A belt on a body that contacts move.
+    #[error("surface_velocity is for bodies that are fixed or follow a script")]
+    Belt,
+    /// A direction without length.
+    #[error("one_way must be a direction of some length")]
+    OneWay,
     /// A script that can't be followed.
     #[error("script: {0}")]
     Script(#[from] crate::script::ScriptError),
@@ -249,7 +316,8 @@ pub struct Motion<S: Space> {
 }
 
 /// How a body resists impulses, in body axes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub(crate) struct Inertial<S: Space> {
     /// Mass in kg; infinite for bodies that impulses do not move.
     pub(crate) mass: f64,
@@ -265,8 +333,24 @@ pub(crate) struct Inertial<S: Space> {
     pub(crate) gyroscopic: bool,
 }
 
-/// All bodies of a world, one array a property.
-#[derive(Clone, Debug)]
+impl<S: Space> Inertial<S> {
+    /// Of a body that impulses do not move.
+    fn immovable() -> Self {
+        Self {
+            mass: f64::INFINITY,
+            inv_mass: S::Vector::default(),
+            inertia: S::NO_INERTIA,
+            inv_inertia: S::NO_INERTIA,
+            free_spins: S::Spin::default(),
+            gyroscopic: false,
+        }
+    }
+}
+
+/// All bodies of a world, one array a property. A place that a body left is kept, as something
+/// fixed that nothing meets, until another body takes it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Bodies<S: Space> {
     /// Centre of mass, m.
     pub position: Vec<S::Vector>,
@@ -275,7 +359,10 @@ pub struct Bodies<S: Space> {
     /// Velocity.
     pub motion: Vec<Motion<S>>,
     pub(crate) inertial: Vec<Inertial<S>>,
+    /// Shapes are shared and never change: a snapshot names them by their prints.
+    #[serde(skip)]
     pub(crate) shape: Vec<S::Shape>,
+    pub(crate) print: Vec<u64>,
     /// Centre of mass in the shape's axes, m.
     pub(crate) center: Vec<S::Vector>,
     /// Largest distance of the shape from the centre of mass, m.
@@ -290,6 +377,16 @@ pub struct Bodies<S: Space> {
     /// Force and torque of the user for the coming step, N and N·m.
     pub(crate) load: Vec<(S::Vector, S::Spin)>,
     pub(crate) name: Vec<String>,
+    pub(crate) groups: Vec<Groups>,
+    pub(crate) is_sensor: Vec<bool>,
+    /// Velocity of the surface, in body axes, m/s.
+    pub(crate) surface_velocity: Vec<S::Vector>,
+    /// Unit vector in body axes.
+    pub(crate) one_way: Vec<Option<S::Vector>>,
+    generation: Vec<u32>,
+    is_present: Vec<bool>,
+    /// Places that bodies left, the one to be taken next last.
+    vacant: Vec<u32>,
 }
 
 impl<S: Space> Default for Bodies<S> {
@@ -300,6 +397,7 @@ impl<S: Space> Default for Bodies<S> {
             motion: Vec::new(),
             inertial: Vec::new(),
             shape: Vec::new(),
+            print: Vec::new(),
             center: Vec::new(),
             radius: Vec::new(),
             kind: Vec::new(),
@@ -309,6 +407,13 @@ impl<S: Space> Default for Bodies<S> {
             start: Vec::new(),
             load: Vec::new(),
             name: Vec::new(),
+            groups: Vec::new(),
+            is_sensor: Vec::new(),
+            surface_velocity: Vec::new(),
+            one_way: Vec::new(),
+            generation: Vec::new(),
+            is_present: Vec::new(),
+            vacant: Vec::new(),
         }
     }
 }
@@ -354,7 +459,7 @@ impl<S: Space> Bodies<S> {
     #[must_use]
     #[inline]
     pub fn is_dynamic(&self, index: usize) -> bool {
-        matches!(self.kind[index], Kind::Particle | Kind::Rigid)
+        matches!(self.kind.get(index), Some(Kind::Particle | Kind::Rigid))
     }
 
     /// The pose of the shape's own axes.
@@ -411,45 +516,154 @@ impl<S: Space> Bodies<S> {
         self.inertial[index].mass
     }
 
+    /// The name of the body at a place.
+    #[must_use]
+    pub fn id(&self, index: usize) -> BodyId {
+        BodyId {
+            place: index as u32,
+            generation: self.generation[index],
+        }
+    }
+
+    /// The place of a body that is there.
+    pub(crate) fn place(&self, id: BodyId) -> Option<usize> {
+        let k = id.index();
+        let is_there = self.is_present(k) && self.generation[k] == id.generation;
+        is_there.then_some(k)
+    }
+
+    /// Whether a body is at this place.
+    #[must_use]
+    pub fn is_present(&self, index: usize) -> bool {
+        self.is_present.get(index).copied().unwrap_or(false)
+    }
+
+    /// Whether two bodies may touch, as far as they themselves say.
+    #[must_use]
+    pub(crate) fn may_meet(&self, a: usize, b: usize) -> bool {
+        (self.is_dynamic(a) || self.is_dynamic(b))
+            && self.groups[a].allow(self.groups[b])
+            && !(self.is_sensor[a] || self.is_sensor[b])
+            && self.is_present[a]
+            && self.is_present[b]
+    }
+
+    /// Whether numbers from outside fit together. Shapes are not looked at.
+    pub(crate) fn is_consistent(&self) -> bool {
+        let lengths = [
+            self.position.len(),
+            self.rotation.len(),
+            self.motion.len(),
+            self.inertial.len(),
+            self.print.len(),
+            self.center.len(),
+            self.radius.len(),
+            self.kind.len(),
+            self.material.len(),
+            self.damping.len(),
+            self.pushes.len(),
+            self.start.len(),
+            self.load.len(),
+            self.name.len(),
+            self.groups.len(),
+            self.is_sensor.len(),
+            self.surface_velocity.len(),
+            self.one_way.len(),
+            self.generation.len(),
+            self.is_present.len(),
+        ];
+        lengths.iter().all(|&length| length == self.len())
+            && self.vacant.iter().all(|&k| (k as usize) < self.len())
+    }
+
+    /// The place that the next body will take.
+    pub(crate) fn next_place(&self) -> usize {
+        self.vacant.last().map_or(self.len(), |&k| k as usize)
+    }
+
+    /// Takes a body away.
+    pub(crate) fn remove(&mut self, index: usize) {
+        self.is_present[index] = false;
+        self.kind[index] = Kind::Fixed;
+        self.inertial[index] = Inertial::immovable();
+        self.motion[index] = Motion::default();
+        self.pushes[index].clear();
+        self.generation[index] = self.generation[index].wrapping_add(1);
+        self.vacant.push(index as u32);
+    }
+
     /// Adds a checked body. `density` is that of its material.
     pub(crate) fn push(&mut self, body: Body<S>, density: f64) -> Result<BodyId, BodyError> {
-        let id = u32::try_from(self.len()).map_err(|_| BodyError::TooMany)?;
         let (inertial, center) = checked_inertial(&body, density)?;
         check_numbers(&body)?;
         if let Kind::Kinematic(script) = &body.kind {
             script.check()?;
         }
-        let name = body.name.unwrap_or_else(|| format!("body {id}"));
+        let k = self.next_place();
+        if u32::try_from(k).is_err() {
+            return Err(BodyError::TooMany);
+        }
+        if self.vacant.pop().is_none() {
+            self.generation.push(0);
+        }
+        self.put(k, body, inertial, center);
+        Ok(self.id(k))
+    }
+
+    fn put(&mut self, k: usize, body: Body<S>, inertial: Inertial<S>, center: S::Vector) {
         let rotation = S::normalize(body.pose.rotation);
         let origin = Pose {
             rotation,
             ..body.pose
         };
-        let moves = matches!(body.kind, Kind::Particle | Kind::Rigid);
-        self.position.push(origin.point(center));
-        self.rotation.push(rotation);
-        self.motion.push(if moves {
+        let motion = if matches!(body.kind, Kind::Particle | Kind::Rigid) {
             Motion {
                 linear: mask(body.velocity, body.locked_axes),
                 spin: body.spin.scale(inertial.free_spins),
             }
         } else {
             Motion::default()
-        });
-        self.inertial.push(inertial);
-        self.radius.push(body.shape.radius_about(center));
-        self.shape.push(body.shape);
-        self.center.push(center);
-        self.kind.push(body.kind);
-        self.material.push(body.material);
-        self.damping
-            .push((body.linear_damping, body.angular_damping));
-        self.pushes.push(body.pushes);
-        self.start.push(origin);
-        self.load.push(Default::default());
-        self.name.push(name);
-        Ok(BodyId(id))
+        };
+        let direction = |d: S::Vector| d * (1.0 / d.length());
+        set(&mut self.position, k, origin.point(center));
+        set(&mut self.rotation, k, rotation);
+        set(&mut self.motion, k, motion);
+        set(&mut self.inertial, k, inertial);
+        set(&mut self.radius, k, body.shape.radius_about(center));
+        set(&mut self.print, k, print_of::<S>(&body.shape));
+        set(&mut self.shape, k, body.shape);
+        set(&mut self.center, k, center);
+        set(&mut self.kind, k, body.kind);
+        set(&mut self.material, k, body.material);
+        let damping = (body.linear_damping, body.angular_damping);
+        set(&mut self.damping, k, damping);
+        set(&mut self.pushes, k, body.pushes);
+        set(&mut self.start, k, origin);
+        set(&mut self.load, k, Default::default());
+        let name = body.name.unwrap_or_else(|| format!("body {k}"));
+        set(&mut self.name, k, name);
+        set(&mut self.groups, k, body.groups);
+        set(&mut self.is_sensor, k, body.is_sensor);
+        set(&mut self.surface_velocity, k, body.surface_velocity);
+        set(&mut self.one_way, k, body.one_way.map(direction));
+        set(&mut self.is_present, k, true);
     }
+}
+
+/// Replaces an element, or adds it at the end.
+fn set<T>(list: &mut Vec<T>, k: usize, value: T) {
+    match list.get_mut(k) {
+        Some(place) => *place = value,
+        None => list.push(value),
+    }
+}
+
+/// A number that shapes made of the same parts share.
+fn print_of<S: Space>(shape: &S::Shape) -> u64 {
+    let mut hash = StateHash::new();
+    let bytes = postcard::to_allocvec(&shape.parts()).unwrap_or_default();
+    bytes.iter().for_each(|&byte| hash.word(byte.into()));
+    hash.finish()
 }
 
 /// The vector with locked components set to zero.
@@ -472,6 +686,17 @@ fn check_numbers<S: Space>(body: &Body<S>) -> Result<(), BodyError> {
     finite(body.pose.position.is_finite(), "position")?;
     finite(body.velocity.is_finite(), "velocity")?;
     finite(body.spin.is_finite(), "spin")?;
+    finite(body.surface_velocity.is_finite(), "surface_velocity")?;
+    let moves = matches!(body.kind, Kind::Particle | Kind::Rigid);
+    if moves && body.surface_velocity != S::Vector::default() {
+        return Err(BodyError::Belt);
+    }
+    if let Some(direction) = body.one_way {
+        finite(direction.is_finite(), "one_way")?;
+        if direction.length() < 1e-9 {
+            return Err(BodyError::OneWay);
+        }
+    }
     for push in &body.pushes {
         let all = push.force.is_finite() && push.rate.is_finite() && push.point.is_finite();
         finite(all, "force")?;
@@ -496,15 +721,7 @@ fn checked_inertial<S: Space>(
     density: f64,
 ) -> Result<(Inertial<S>, S::Vector), BodyError> {
     if matches!(body.kind, Kind::Fixed | Kind::Kinematic(_)) {
-        let immovable = Inertial {
-            mass: f64::INFINITY,
-            inv_mass: S::Vector::default(),
-            inertia: S::NO_INERTIA,
-            inv_inertia: S::NO_INERTIA,
-            free_spins: S::Spin::default(),
-            gyroscopic: false,
-        };
-        return Ok((immovable, S::Vector::default()));
+        return Ok((Inertial::immovable(), S::Vector::default()));
     }
     let is_particle = body.kind == Kind::Particle;
     if is_particle && body.shape.ball_radius().is_none() {

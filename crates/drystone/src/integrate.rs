@@ -140,7 +140,7 @@ pub fn steer<S: Space>(bodies: &mut Bodies<S>, time: f64, dt: f64) {
 
 /// Moves every body by its new velocity over a step that ends at `end` seconds.
 pub fn advance<S: Space>(bodies: &mut Bodies<S>, velocities: &[Motion<S>], end: f64, dt: f64) {
-    for (k, &motion) in velocities.iter().enumerate() {
+    for (k, &motion) in velocities.iter().enumerate().take(bodies.len()) {
         match &bodies.kind[k] {
             Kind::Fixed => {}
             Kind::Kinematic(script) => {

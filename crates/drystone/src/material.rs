@@ -109,7 +109,7 @@ fn check_surface(friction: f64, restitution: f64) -> Result<(), MaterialError> {
 }
 
 /// The materials of a world. The first, [`MaterialId::default`], always exists.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Materials {
     list: Vec<Material>,
     /// Overrides, sorted by pair, smaller id first.

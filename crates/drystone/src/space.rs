@@ -25,7 +25,7 @@ use crate::shape::{Geometry, Shape2, Shape3};
 
 mod sealed {
     /// Only what this crate can do with eight contacts at a time makes a space.
-    pub trait Sealed: crate::substep::reduced::Reduced {}
+    pub trait Sealed: crate::substep::reduced::Reduced + crate::joint::Angles {}
     impl Sealed for super::D2 {}
     impl Sealed for super::D3 {}
 }

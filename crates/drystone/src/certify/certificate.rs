@@ -202,8 +202,8 @@ fn momentum_error<S: Space>(
 ) -> f64 {
     use crate::space::Components;
     let inside = |k: usize| {
-        let inv = bodies.inertial[k].inv_mass;
-        bodies.is_dynamic(k) && (0..S::DIM).all(|axis| inv.component(axis) > 0.0)
+        let is_free = |axis| bodies.inertial[k].inv_mass.component(axis) > 0.0;
+        bodies.is_dynamic(k) && (0..S::DIM).all(is_free)
     };
     let mut balance = S::Vector::default();
     for k in (0..bodies.len()).filter(|&k| inside(k)) {

@@ -29,6 +29,12 @@ pub struct Tree<S: Space> {
     items: Vec<u32>,
 }
 
+impl<S: Space> Default for Tree<S> {
+    fn default() -> Self {
+        Self::new(&[])
+    }
+}
+
 impl<S: Space> Tree<S> {
     /// Builds the tree of these boxes.
     #[must_use]

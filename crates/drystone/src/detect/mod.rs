@@ -9,14 +9,18 @@
 //! from the tree, so that a far-away body changes nothing (and a test says so).
 
 pub mod broad;
+pub mod rules;
 
 use crate::body::Bodies;
-use crate::material::{Materials, Surface};
+use crate::material::Surface;
 use crate::shape::{Bounds, ContactPoint, FeatureId, Geometry, ball_on_ball};
 use crate::space::{Linear, Space};
+use rules::{Manner, PairRules};
+use serde::{Deserialize, Serialize};
 
 /// A contact point between two bodies, as detection finds it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Contact<S: Space> {
     /// Index of body A (the smaller).
     pub a: u32,
@@ -26,6 +30,9 @@ pub struct Contact<S: Space> {
     pub point: ContactPoint<S>,
     /// Coefficients of the two surfaces.
     pub surface: Surface,
+    /// Velocity of B's surface relative to A's on top of the bodies' own (a belt's), in the
+    /// contact's plane, m/s.
+    pub slide: S::Vector,
     /// Impulse on B in the last step in N·s, world axes; zero for a new contact.
     pub impulse: S::Vector,
     /// The point in A's axes, by which a contact whose features changed is recognised.
@@ -44,24 +51,24 @@ pub struct Lookahead {
 }
 
 /// Finds every contact that can matter in the coming step, sorted by bodies.
-pub fn detect<S: Space>(
+pub(crate) fn detect<S: Space>(
     bodies: &Bodies<S>,
-    materials: &Materials,
+    rules: &PairRules<'_, S>,
     ahead: &Lookahead,
     previous: &[Contact<S>],
 ) -> Vec<Contact<S>> {
     let reach: Vec<f64> = (0..bodies.len()).map(|k| reach(bodies, k, ahead)).collect();
-    let pairs = candidate_pairs(bodies, &reach, ahead.margin);
+    let pairs = candidate_pairs(bodies, rules, &reach, ahead.margin);
     let mut contacts = Vec::with_capacity(previous.len());
     let mut points = Vec::new();
     for (a, b) in pairs {
         points.clear();
         let margin = ahead.margin + reach[a] + reach[b];
         touch(bodies, (a, b), margin, ahead, &mut points);
+        let Manner { surface, slide } = rules.adjust(bodies, (a, b), &mut points);
         if points.is_empty() {
             continue;
         }
-        let surface = materials.between(bodies.material[a], bodies.material[b]);
         let start = contacts.len();
         let frame_a = bodies.origin(a);
         contacts.extend(points.iter().map(|&point| Contact {
@@ -69,6 +76,7 @@ pub fn detect<S: Space>(
             b: b as u32,
             point,
             surface,
+            slide,
             impulse: S::Vector::default(),
             anchor: frame_a.local_point(point.position),
         }));
@@ -96,9 +104,10 @@ pub(crate) fn reach<S: Space>(bodies: &Bodies<S>, k: usize, ahead: &Lookahead) -
     ahead.dt * (motion.linear.length() + sweep + fall)
 }
 
-/// Pairs whose grown boxes overlap and of which at least one moves, sorted.
+/// Pairs whose grown boxes overlap and that may touch, sorted.
 fn candidate_pairs<S: Space>(
     bodies: &Bodies<S>,
+    rules: &PairRules<'_, S>,
     reach: &[f64],
     margin: f64,
 ) -> Vec<(usize, usize)> {
@@ -106,6 +115,9 @@ fn candidate_pairs<S: Space>(
     let mut boxed: Vec<u32> = Vec::with_capacity(bodies.len());
     let mut unbounded: Vec<usize> = Vec::new();
     for (k, reach) in reach.iter().enumerate() {
+        if !bodies.is_present(k) {
+            continue;
+        }
         match bodies.shape[k].bounds(&bodies.origin(k)) {
             Some(bounds) => {
                 // Half of the margin each: the two together leave no gap.
@@ -117,9 +129,10 @@ fn candidate_pairs<S: Space>(
     }
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     broad::overlapping_pairs(&boxes, |i, j| {
-        let (a, b) = (boxed[i] as usize, boxed[j] as usize);
-        if bodies.is_dynamic(a) || bodies.is_dynamic(b) {
-            pairs.push((a.min(b), a.max(b)));
+        let (a, b) = (boxed[i].min(boxed[j]), boxed[i].max(boxed[j]));
+        let (a, b) = (a as usize, b as usize);
+        if rules.allow(bodies, a, b) {
+            pairs.push((a, b));
         }
     });
     for &wall in &unbounded {
@@ -127,8 +140,8 @@ fn candidate_pairs<S: Space>(
             boxed
                 .iter()
                 .map(|&k| k as usize)
-                .filter(|&k| bodies.is_dynamic(k))
-                .map(|k| (wall.min(k), wall.max(k))),
+                .map(|k| (wall.min(k), wall.max(k)))
+                .filter(|&(a, b)| rules.allow(bodies, a, b)),
         );
     }
     pairs.sort_unstable();

@@ -62,6 +62,8 @@ pub struct Assembled<S: Space> {
     pub problem: ContactProblem<S>,
     /// Contact of each row.
     pub contact_of_row: Vec<u32>,
+    /// Velocities before forces, of bodies and of belts.
+    pub before: Vec<Motion<S>>,
     /// What an impact asks of each row, where the law works impacts out together; empty if not.
     pub bounces: Vec<Option<Bounce>>,
 }
@@ -84,27 +86,35 @@ pub fn assemble<S: Space>(
         islands,
         delassus: None,
     };
+    let mut before = bodies.motion.clone();
     for &index in &contact_of_row {
         let contact = &contacts[index as usize];
         let row = problem.rows.len();
+        let mut sides = [
+            side(bodies, contact.a, &contact.point, 1.0),
+            side(bodies, contact.b, &contact.point, -1.0),
+        ];
+        put_on_belt(bodies, contact, &mut sides, &mut problem);
+        before.extend_from_slice(&problem.free[before.len()..]);
         problem.rows.push(Row {
-            a: side(bodies, contact.a, &contact.point, 1.0),
-            b: side(bodies, contact.b, &contact.point, -1.0),
+            a: sides[0],
+            b: sides[1],
             basis: S::basis(contact.point.normal),
             mu: contact.surface.friction,
             target: 0.0,
         });
-        let before = problem.relative_velocity(row, &bodies.motion).component(0);
+        let start = problem.relative_velocity(row, &before).component(0);
         let free = problem.relative_velocity(row, &problem.free).component(0);
-        problem.rows[row].target = target(contact, before, free, dt, rules);
+        problem.rows[row].target = target(contact, start, free, dt, rules);
     }
     let mut assembled = Assembled {
         problem,
         contact_of_row,
+        before,
         bounces: Vec::new(),
     };
     if rules.impact == ImpactLaw::Reflection {
-        set_bounces(&mut assembled, contacts, &bodies.motion, rules);
+        set_bounces(&mut assembled, contacts, rules);
     }
     assembled
 }
@@ -123,7 +133,6 @@ pub(crate) fn responses<S: Space>(bodies: &Bodies<S>) -> Vec<Response<S>> {
 fn set_bounces<S: Space>(
     assembled: &mut Assembled<S>,
     contacts: &[Contact<S>],
-    before: &[Motion<S>],
     rules: &ContactRules,
 ) {
     let of_row = |k: &u32| &contacts[*k as usize];
@@ -132,7 +141,7 @@ fn set_bounces<S: Space>(
     let restitution: Vec<f64> = rows.map(|c| c.surface.restitution).collect();
     assembled.bounces = reflect(&Collision {
         problem: &assembled.problem,
-        before,
+        before: &assembled.before,
         gaps: &gaps,
         restitution: &restitution,
         threshold: rules.restitution_threshold,
@@ -142,6 +151,43 @@ fn set_bounces<S: Space>(
             row.target = row.target.max(bounce.target);
         }
     }
+}
+
+/// Puts the side of a contact that does not move by impulses on a belt of its own: something
+/// without mass in the problem's lists that moves as the side's surface does.
+///
+/// Contact with a conveyor is contact with a body that moves; the problem needs no notion of it.
+pub(crate) fn put_on_belt<S: Space>(
+    bodies: &Bodies<S>,
+    contact: &Contact<S>,
+    sides: &mut [Side<S>; 2],
+    problem: &mut ContactProblem<S>,
+) {
+    if contact.slide == S::Vector::default() {
+        return;
+    }
+    let which = if !bodies.is_dynamic(contact.b as usize) {
+        1
+    } else if !bodies.is_dynamic(contact.a as usize) {
+        0
+    } else {
+        return;
+    };
+    let own = super::point_velocity(&sides[which], &problem.free);
+    let extra = if which == 1 {
+        contact.slide
+    } else {
+        -contact.slide
+    };
+    sides[which] = Side::Rigid {
+        body: problem.free.len() as u32,
+        arm: S::Vector::default(),
+    };
+    problem.free.push(Motion {
+        linear: own + extra,
+        spin: S::Spin::default(),
+    });
+    problem.responses.push(Response::default());
 }
 
 /// A body's side of a contact; `outward` is 1 where the normal leaves the body and −1 where it

@@ -85,7 +85,7 @@ impl<'a> Filter<'a> {
     }
 
     pub(super) fn admits<S: Space>(&self, bodies: &Bodies<S>, index: u32) -> bool {
-        let id = BodyId(index);
+        let id = bodies.id(index as usize);
         let kind = match self.which {
             Which::All => true,
             Which::Dynamic => bodies.is_dynamic(id.index()),

@@ -38,7 +38,7 @@ impl<'w, S: Space> QueryTree<'w, S> {
     pub fn new(bodies: &'w Bodies<S>) -> Self {
         let mut items = Vec::with_capacity(bodies.len());
         let mut unbounded = Vec::new();
-        for k in 0..bodies.len() {
+        for k in (0..bodies.len()).filter(|&k| bodies.is_present(k)) {
             match bodies.shape[k].bounds(&bodies.origin(k)) {
                 Some(bounds) => items.push((k as u32, bounds)),
                 None => unbounded.push(k as u32),
@@ -153,7 +153,7 @@ impl<'w, S: Space> QueryTree<'w, S> {
             },
         );
         Ok(first.map(|(body, met)| CastHit {
-            body: BodyId(body),
+            body: self.bodies.id(body as usize),
             fraction: (met.distance / length).min(1.0),
             point: met.point,
             normal: met.normal,
@@ -179,7 +179,7 @@ impl<'w, S: Space> QueryTree<'w, S> {
             |body| {
                 let (shape, pose) = self.shape(body);
                 let (on, distance) = shape.closest_point(&pose, point);
-                let body = BodyId(body);
+                let body = self.bodies.id(body as usize);
                 if distance <= max_distance
                     && nearest.is_none_or(|best| (distance, body) < (best.distance, best.body))
                 {
@@ -247,7 +247,7 @@ impl<'w, S: Space> QueryTree<'w, S> {
             |bounds| bounds.overlaps(around).then_some(0.0),
             |body| {
                 if test(body) {
-                    found.push(BodyId(body));
+                    found.push(self.bodies.id(body as usize));
                 }
                 0.0
             },
@@ -286,7 +286,7 @@ impl<'w, S: Space> QueryTree<'w, S> {
         let (shape, pose) = self.shape(body);
         let met = shape.cast_ray(&pose, ray.origin, direction, ray.max_distance)?;
         Some(RayHit {
-            body: BodyId(body),
+            body: self.bodies.id(body as usize),
             distance: met.distance,
             point: met.point,
             normal: met.normal,

@@ -80,7 +80,8 @@ pub struct MassProperties<S: Space> {
 }
 
 /// An axis-aligned box.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Bounds<S: Space> {
     /// Lower corner in m.
     pub lower: S::Vector,
@@ -120,7 +121,8 @@ impl<S: Space> Bounds<S> {
 }
 
 /// One point of contact between two shapes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct ContactPoint<S: Space> {
     /// World point half-way between the two surfaces, m.
     pub position: S::Vector,

@@ -15,7 +15,6 @@
 //! end of the line.
 
 use super::{SolveReport, SolverKind};
-use crate::body::Motion;
 use crate::problem::assemble::Assembled;
 use crate::problem::{Impulses, Island};
 use crate::space::{Components, Linear, Space};
@@ -29,12 +28,11 @@ const ROUNDING: f64 = 1e-9;
 /// How much more than the estimate targets are lowered, so that one round is enough mostly.
 const CAUTION: f64 = 1.25;
 
-/// Solves a step's problem from velocities `before` forces; lowers the targets of impacts where
+/// Solves a step's problem; lowers the targets of impacts where
 /// friction would make energy of them. Without such impacts it just solves.
 pub fn settle<S: Space>(
     solver: &mut SolverKind,
     assembled: &mut Assembled<S>,
-    before: &[Motion<S>],
     impulses: &mut Impulses<S>,
 ) -> SolveReport {
     let mut report = solver.solve(&assembled.problem, impulses);
@@ -45,7 +43,7 @@ pub fn settle<S: Space>(
         let islands = assembled.problem.islands.clone();
         let mut is_lowered = false;
         for island in islands {
-            if let Some(part) = surplus(assembled, before, impulses, island) {
+            if let Some(part) = surplus(assembled, impulses, island) {
                 let keep = if round == ROUNDS {
                     0.0
                 } else {
@@ -70,7 +68,6 @@ pub fn settle<S: Space>(
 /// W over Σ γ_N t of an island with an impact; `None` where W is not positive.
 fn surplus<S: Space>(
     assembled: &Assembled<S>,
-    before: &[Motion<S>],
     impulses: &Impulses<S>,
     island: Island,
 ) -> Option<f64> {
@@ -84,7 +81,7 @@ fn surplus<S: Space>(
     for row in island.rows() {
         let r = impulses.local[row];
         let (u0, u1) = (
-            problem.relative_velocity(row, before),
+            problem.relative_velocity(row, &assembled.before),
             problem.velocity(row, &after),
         );
         work += 0.5 * r.dot(u0 + u1);

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::links::Links;
 use super::patch::Field;
 use super::records::Records;
 use super::shared::Shared;
@@ -13,29 +14,38 @@ use super::simd::{Column, LANES};
 use crate::body::{Bodies, Motion};
 use crate::shape::Pose;
 use crate::space::{Components, Linear, Space};
+use serde::{Deserialize, Serialize};
 
 /// A mass or inertia that nothing moves, kg or kg·m²: large, yet its square is a number.
 const IMMOVABLE: f64 = 1e15;
 
 /// Columns of all bodies.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub(crate) struct BodyColumns<S: Space> {
     /// Pose of the centre of mass that drift refers to.
     pub(crate) base: Vec<Pose<S>>,
     /// Displacement and turn since the base pose, m and rad.
     drift: Vec<Column>,
     /// Velocity, and that of the substep before.
+    #[serde(skip)]
     motion: Vec<Column>,
     before: Vec<Column>,
     /// Displacement in a substep, and what it would be without contact.
+    #[serde(skip)]
     shift: Vec<Column>,
+    #[serde(skip)]
     aim: Vec<Column>,
     /// Mass and inertia over h².
+    #[serde(skip)]
     mass: Vec<Column>,
+    #[serde(skip)]
     inertia: Vec<Column>,
     /// Velocity that forces add in a substep.
+    #[serde(skip)]
     push: Vec<Column>,
     /// Factor by which damping leaves motion in a substep.
+    #[serde(skip)]
     keep: Vec<Column>,
 }
 
@@ -79,6 +89,32 @@ impl<S: Space> BodyColumns<S> {
             &mut self.keep,
         ] {
             columns.resize(bodies.len() + 1, Column::default());
+        }
+    }
+
+    /// Forgets what a body did before; it is another one now.
+    pub(crate) fn forget(&mut self, bodies: &Bodies<S>, k: usize) {
+        if k < self.base.len() {
+            put(&mut self.before[k + 1], &bodies.motion[k]);
+        }
+    }
+
+    /// Whether numbers from outside fit together.
+    pub(crate) fn is_consistent(&self, bodies: usize) -> bool {
+        let count = self.base.len();
+        count <= bodies && self.drift.len() == count + 1 && self.before.len() == count + 1
+    }
+
+    /// Stops a body.
+    pub(crate) fn rest(&mut self, k: usize) {
+        for columns in [
+            &mut self.motion,
+            &mut self.before,
+            &mut self.shift,
+            &mut self.aim,
+            &mut self.push,
+        ] {
+            columns[k + 1] = Column::default();
         }
     }
 
@@ -147,7 +183,11 @@ impl<S: Space> BodyColumns<S> {
     }
 
     /// What the kernels work on, and what moves bodies between their calls.
-    pub(crate) fn share<'a>(&'a mut self, records: &'a mut Records) -> (Field<'a>, Flight<'a>) {
+    pub(crate) fn share<'a>(
+        &'a mut self,
+        records: &'a mut Records,
+        links: &'a mut Links,
+    ) -> (Field<'a>, Flight<'a>) {
         (
             Field {
                 records: Shared::new(&mut records.columns),
@@ -158,6 +198,8 @@ impl<S: Space> BodyColumns<S> {
                 aim: Shared::new(&mut self.aim),
                 mass: &self.mass,
                 inertia: &self.inertia,
+                links: Shared::new(&mut links.columns),
+                link_ends: &links.ends,
             },
             Flight {
                 before: Shared::new(&mut self.before),

@@ -12,11 +12,11 @@ use crate::certify::law::Answered;
 use crate::certify::{Certificate, Ledger, Solved, certify};
 use crate::detect::Contact;
 use crate::material::Surface;
-use crate::problem::assemble::{Assembled, responses};
+use crate::problem::assemble::{Assembled, put_on_belt, responses};
 use crate::problem::{ContactProblem, Impulses, Island, Row, Side, Velocities};
 use crate::shape::ContactPoint;
-use crate::space::Space;
-use crate::world::Settings;
+use crate::space::{Components, Space};
+use crate::settings::Settings;
 
 /// The last substep of a step, as a contact problem with its answer.
 #[derive(Clone, Debug)]
@@ -77,13 +77,26 @@ impl<S: Space> RealTime<S> {
             ..ContactProblem::default()
         };
         let mut ledger = Ledger::default();
-        for k in 0..bodies.len() {
+        let mut tied = vec![(S::Vector::default(), S::Spin::default()); bodies.len()];
+        self.links
+            .for_each_force::<S>(|[a, b], n, [j_a, j_b], force| {
+                for (k, j, impulse) in [(a, j_a, -force * h), (b, j_b, force * h)] {
+                    tied[k].0 += n * impulse;
+                    tied[k].1 += j * impulse;
+                }
+            });
+        for (k, (push, twist)) in tied.into_iter().enumerate() {
             // What touches nothing was moved apart: it neither loses nor gains here.
-            let (before, free) = if self.graph.is_held(k) {
+            let (before, mut free) = if self.graph.is_held(k) && !self.is_asleep(k) {
                 self.columns.last_substep(k, h)
             } else {
                 (bodies.motion[k], bodies.motion[k])
             };
+            if bodies.is_dynamic(k) && !self.is_asleep(k) {
+                let response = &problem.responses[k];
+                free.linear += response.inv_mass.scale(push);
+                free.spin += S::apply_inertia(&response.inv_inertia, twist);
+            }
             ledger
                 .forces
                 .push(momentum_change(bodies, k, &before, &free));
@@ -92,11 +105,28 @@ impl<S: Space> RealTime<S> {
             problem.free.push(free);
         }
         let mut impulses = Impulses::default();
+        let solved = self.contacts(bodies, settings.dt);
+        let mut contact_of_row = Vec::new();
+        let mut contacts = solved.iter().enumerate();
         for (at, patch) in self.patches.iter() {
+            let moves = |k: u32| bodies.is_dynamic(k as usize) && !self.is_asleep(k as usize);
+            let is_awake = moves(patch.a) || moves(patch.b);
             for (k, point) in patch.points[..patch.count].iter().enumerate() {
+                let Some((index, contact)) = contacts.next() else {
+                    continue;
+                };
+                if !is_awake {
+                    continue;
+                }
+                contact_of_row.push(index as u32);
+                let mut sides = [
+                    self.side(bodies, patch.a, point),
+                    self.side(bodies, patch.b, point),
+                ];
+                put_on_belt(bodies, contact, &mut sides, &mut problem);
                 problem.rows.push(Row {
-                    a: self.side(bodies, patch.a, point),
-                    b: self.side(bodies, patch.b, point),
+                    a: sides[0],
+                    b: sides[1],
                     basis: patch.basis,
                     mu: patch.surface.friction,
                     target: -self.patches.records.gap::<S>(at, k) / h,
@@ -106,6 +136,8 @@ impl<S: Space> RealTime<S> {
             }
         }
         let count = problem.rows.len() as u32;
+        let mut motion = bodies.motion.clone();
+        motion.extend_from_slice(&problem.free[bodies.len()..]);
         problem.islands = vec![Island {
             start: 0,
             end: count,
@@ -113,16 +145,17 @@ impl<S: Space> RealTime<S> {
         Evidence {
             assembled: Assembled {
                 problem,
-                contact_of_row: (0..count).collect(),
+                contact_of_row,
+                before: motion.clone(),
                 bounces: Vec::new(),
             },
             impulses,
             reached: Velocities {
-                motion: bodies.motion.clone(),
+                motion,
                 local: Vec::new(),
             },
             ledger,
-            solved: self.contacts(bodies, settings.dt),
+            solved,
             fresh: self.fresh_contacts(bodies, settings),
         }
     }
@@ -160,6 +193,7 @@ impl<S: Space> RealTime<S> {
                     friction: 0.0,
                     restitution: 0.0,
                 },
+                slide: S::Vector::default(),
                 impulse: S::Vector::default(),
                 anchor: S::Vector::default(),
             }));

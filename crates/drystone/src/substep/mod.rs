@@ -29,34 +29,40 @@ mod crew;
 mod evidence;
 mod graph;
 mod guess;
+mod links;
 mod pairs;
 mod patch;
 mod records;
 pub(crate) mod reduced;
 mod shared;
 pub mod simd;
+mod sleep;
 mod touching;
 
 use std::panic::resume_unwind;
 
 use crate::body::{Bodies, Kind, Motion};
+use crate::detect::rules::PairRules;
 use crate::detect::{Contact, reach, touch};
 use crate::integrate;
-use crate::material::Materials;
+use crate::joint::Joints;
 use crate::problem::impact::ImpactLaw;
 use crate::shape::{Geometry, Pose};
 use crate::space::{Linear, Space};
-use crate::world::{Settings, SettingsError};
+use crate::settings::{Settings, SettingsError};
 use columns::BodyColumns;
 use graph::Graph;
 use guess::guess_loads;
+use links::{Change, LinkLaw, Links};
 use pairs::Pairs;
 use patch::Law;
+use serde::{Deserialize, Serialize};
 use simd::{Instructions, LANES};
+use sleep::{Sleep, SleepRule};
 use touching::{Found, Ground, Patches};
 
 /// Options of the strategy `substep`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Substep {
     /// Substeps of a step.
     pub substeps: u32,
@@ -72,6 +78,14 @@ pub struct Substep {
     pub unloading: f64,
     /// Part of an overlap that is repaired in a second, 1/s.
     pub repair_rate: f64,
+    /// Times stiffer that joints are than contacts under the same load.
+    pub joint_stiffness: f64,
+    /// Part of its error that a joint's known force makes up for when it learns.
+    pub joint_learning: f64,
+    /// Bodies that have been still for so long fall asleep, s; 0 for never.
+    pub sleep_after: f64,
+    /// Slower than this is still, m/s.
+    pub sleep_speed: f64,
     /// Which instructions the kernels use; they differ in speed only.
     pub instructions: Instructions,
 }
@@ -88,6 +102,10 @@ impl Default for Substep {
             loading: 0.5,
             unloading: 1.0,
             repair_rate: 3.0,
+            joint_stiffness: 4.0,
+            joint_learning: 1.0,
+            sleep_after: 0.5,
+            sleep_speed: 0.01,
             instructions: Instructions::best(),
         }
     }
@@ -112,6 +130,8 @@ impl Substep {
             ("stiffness", positive, self.stiffness, f64::MAX),
             ("loading", part, self.loading, 1.0),
             ("unloading", part, self.unloading, 1.0),
+            ("joint_stiffness", positive, self.joint_stiffness, f64::MAX),
+            ("joint_learning", part, self.joint_learning, 1.0),
         ] {
             if !(value > 0.0 && value <= most) {
                 return Err(SettingsError {
@@ -121,12 +141,18 @@ impl Substep {
                 });
             }
         }
-        if !(self.repair_rate.is_finite() && self.repair_rate >= 0.0) {
-            return Err(SettingsError {
-                field: "repair_rate (1/s)",
-                expected: "a finite number, 0 or more",
-                value: self.repair_rate.to_string(),
-            });
+        for (field, value) in [
+            ("repair_rate (1/s)", self.repair_rate),
+            ("sleep_after (s)", self.sleep_after),
+            ("sleep_speed (m/s)", self.sleep_speed),
+        ] {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(SettingsError {
+                    field,
+                    expected: "a finite number, 0 or more",
+                    value: value.to_string(),
+                });
+            }
         }
         Ok(())
     }
@@ -135,20 +161,53 @@ impl Substep {
 /// What a step is made with.
 pub(crate) struct Circumstances<'a, S: Space> {
     pub(crate) settings: &'a Settings<S>,
-    pub(crate) materials: &'a Materials,
+    pub(crate) rules: PairRules<'a, S>,
+    pub(crate) joints: &'a Joints<S>,
     /// At the start of the step, s.
     pub(crate) time: f64,
 }
 
+/// What was changed from outside since the last step.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Changes {
+    /// Anything may have.
+    pub(crate) all: bool,
+    /// Bodies that were moved or pushed.
+    pub(crate) bodies: Vec<u32>,
+    /// Bodies that were tied or untied, or that meet others now.
+    pub(crate) ties: Vec<u32>,
+    /// Places where a body was added or removed.
+    pub(crate) places: Vec<u32>,
+}
+
+impl Changes {
+    /// Whether nothing was.
+    pub(crate) fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether numbers from outside fit together.
+    pub(crate) fn is_consistent(&self, bodies: usize) -> bool {
+        let lists = [&self.bodies, &self.ties, &self.places];
+        lists.into_iter().flatten().all(|&k| (k as usize) < bodies)
+    }
+}
+
 /// What the strategy keeps from step to step.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub(crate) struct RealTime<S: Space> {
     pairs: Pairs<S>,
     patches: Patches<S>,
+    links: Links,
     columns: BodyColumns<S>,
+    sleep: Sleep,
+    #[serde(skip)]
     graph: Graph,
     /// Bodies whose pairs must be detected again in this step.
+    #[serde(skip)]
     is_dirty: Vec<bool>,
+    #[serde(skip)]
     reach: Vec<f64>,
 }
 
@@ -157,7 +216,9 @@ impl<S: Space> Default for RealTime<S> {
         Self {
             pairs: Pairs::default(),
             patches: Patches::default(),
+            links: Links::default(),
             columns: BodyColumns::default(),
+            sleep: Sleep::default(),
             graph: Graph::default(),
             is_dirty: Vec::new(),
             reach: Vec::new(),
@@ -173,11 +234,13 @@ impl<S: Space> RealTime<S> {
         bodies: &mut Bodies<S>,
         options: &Substep,
         around: &Circumstances<'_, S>,
-        is_stale: bool,
+        changes: &Changes,
     ) {
-        self.find_dirty(bodies, around, is_stale);
-        self.detect(bodies, around);
-        if is_stale {
+        self.take_over(bodies, options, changes);
+        self.find_dirty(bodies, around, changes);
+        self.detect(bodies, options, around);
+        // A world that is mostly new knows no forces yet.
+        if changes.all || 8 * changes.places.len() > bodies.len() {
             let slow = around.settings.gravity.length() * around.settings.dt;
             guess_loads(
                 &mut self.patches,
@@ -190,17 +253,97 @@ impl<S: Space> RealTime<S> {
         self.load(bodies, options, around);
         self.solve(options, around);
         self.write_back(bodies, options, around);
+        self.rest(bodies, options, around);
+    }
+
+    /// Takes over what was changed from outside.
+    fn take_over(&mut self, bodies: &Bodies<S>, options: &Substep, changes: &Changes) {
+        self.sleep.grow(bodies.len());
+        let mut is_changed = false;
+        if changes.all || options.sleep_after == 0.0 {
+            is_changed |= self.sleep.wake_all();
+        }
+        if changes.all {
+            self.pairs.forget_all();
+        }
+        if !changes.places.is_empty() {
+            let mut is_other = vec![false; bodies.len()];
+            for &k in &changes.places {
+                is_other[k as usize] = true;
+                self.pairs.forget(k);
+                self.columns.forget(bodies, k as usize);
+            }
+            let concerns = |ends: &[u32; 2]| ends.iter().any(|&k| is_other[k as usize]);
+            let neighbours: Vec<u32> = self.ties().filter(concerns).flatten().collect();
+            for k in neighbours.into_iter().chain(changes.places.iter().copied()) {
+                is_changed |= self.sleep.wake(k as usize);
+            }
+            self.patches.forget(&is_other);
+        }
+        for &k in &changes.ties {
+            self.pairs.forget(k);
+        }
+        for &k in changes.bodies.iter().chain(&changes.ties) {
+            is_changed |= self.sleep.wake(k as usize);
+        }
+        if is_changed {
+            self.patches.note_change();
+        }
+    }
+
+    /// Pairs of bodies that touch or are tied.
+    fn ties(&self) -> impl Iterator<Item = [u32; 2]> {
+        let touching = self.patches.iter().map(|(_, patch)| [patch.a, patch.b]);
+        touching.chain(self.links.iter().map(|(_, ends)| ends))
+    }
+
+    /// Whether a body sleeps.
+    pub(crate) fn is_asleep(&self, body: usize) -> bool {
+        self.sleep.is_asleep(body)
+    }
+
+    /// Forces along the rows of a joint, N and N·m.
+    pub(crate) fn joint_forces(&self, joint: u32) -> Vec<f64> {
+        self.links.forces(joint)
+    }
+
+    /// Whether numbers from outside fit together.
+    pub(crate) fn is_consistent(&self, bodies: usize) -> bool {
+        self.pairs.is_consistent(bodies)
+            && self.patches.is_consistent(bodies)
+            && self.links.is_consistent(bodies)
+            && self.columns.is_consistent(bodies)
+            && self.sleep.is_consistent(bodies)
+    }
+
+    /// Makes what a snapshot leaves out.
+    pub(crate) fn restore(&mut self, bodies: &Bodies<S>, joints: &Joints<S>) {
+        self.columns.grow(bodies);
+        self.links.restore(joints);
+        self.rebuild_graph(bodies);
     }
 
     /// Finds the bodies that have left their base pose, or are about to.
-    fn find_dirty(&mut self, bodies: &Bodies<S>, around: &Circumstances<'_, S>, is_stale: bool) {
+    fn find_dirty(
+        &mut self,
+        bodies: &Bodies<S>,
+        around: &Circumstances<'_, S>,
+        changes: &Changes,
+    ) {
         let known = self.columns.base.len();
         self.columns.grow(bodies);
         self.is_dirty.clear();
-        self.is_dirty.resize(bodies.len(), false);
+        self.is_dirty.resize(bodies.len(), changes.all);
+        let named = [&changes.bodies, &changes.ties, &changes.places];
+        for &k in named.into_iter().flatten() {
+            self.is_dirty[k as usize] = true;
+        }
         self.reach.resize(bodies.len(), 0.0);
         let ahead = around.settings.lookahead();
         for k in 0..bodies.len() {
+            if self.sleep.is_asleep(k) && !self.is_dirty[k] {
+                continue;
+            }
             self.reach[k] = reach(bodies, k, &ahead) + 0.5 * around.settings.margin;
             let radius = bodies.radius[k];
             let size = |motion: &Motion<S>| {
@@ -212,22 +355,38 @@ impl<S: Space> RealTime<S> {
                 size(&self.columns.drift_of(k)) > noticeable
                     || around.settings.dt * size(&bodies.motion[k]) > noticeable
             };
-            if is_stale || k >= known || is_off() {
+            if self.is_dirty[k] || k >= known || is_off() {
                 self.is_dirty[k] = true;
                 self.columns.rebase(bodies, k);
             }
         }
     }
 
-    /// Brings pairs and patches up to date.
-    fn detect(&mut self, bodies: &Bodies<S>, around: &Circumstances<'_, S>) {
+    /// Brings pairs, patches and rows up to date.
+    fn detect(&mut self, bodies: &Bodies<S>, options: &Substep, around: &Circumstances<'_, S>) {
         let dirty: Vec<u32> = (0..bodies.len() as u32)
             .filter(|&k| self.is_dirty[k as usize])
             .collect();
-        if dirty.is_empty() {
-            return;
+        if !dirty.is_empty() {
+            self.detect_dirty(bodies, options, around, &dirty);
         }
-        let changes = self.pairs.update(bodies, &dirty, &self.reach);
+        let ties = self.patches.iter().map(|(_, patch)| [patch.a, patch.b]);
+        let ties = ties.chain(self.links.iter().map(|(_, ends)| ends));
+        let is_woken = self.sleep.wake_touched(bodies, ties);
+        let is_retied = self.links.update(around.joints);
+        if self.patches.take_change() || is_woken || is_retied {
+            self.rebuild_graph(bodies);
+        }
+    }
+
+    fn detect_dirty(
+        &mut self,
+        bodies: &Bodies<S>,
+        options: &Substep,
+        around: &Circumstances<'_, S>,
+        dirty: &[u32],
+    ) {
+        let changes = self.pairs.update(bodies, &around.rules, dirty, &self.reach);
         let mut is_moved = vec![false; bodies.len()];
         for &k in &changes.moved {
             is_moved[k as usize] = true;
@@ -237,21 +396,26 @@ impl<S: Space> RealTime<S> {
         let columns = &self.columns;
         let ground = Ground {
             bodies,
-            materials: around.materials,
+            h: around.settings.dt / f64::from(options.substeps),
             drift: &|k| columns.drift_of(k as usize),
         };
         for part in &found {
             self.patches.renew(&ground, part);
         }
-        if self.patches.take_change() {
-            let patches: Vec<_> = self
-                .patches
-                .iter()
-                .map(|(at, patch)| (at + 1, [patch.a, patch.b]))
-                .collect();
-            self.graph
-                .rebuild(&patches, bodies.len(), |k| bodies.is_dynamic(k));
-        }
+    }
+
+    /// Colours the bodies that move anew.
+    fn rebuild_graph(&mut self, bodies: &Bodies<S>) {
+        let patches: Vec<_> = self
+            .patches
+            .iter()
+            .map(|(at, patch)| (at + 1, [patch.a, patch.b]))
+            .collect();
+        let links: Vec<_> = self.links.iter().collect();
+        let sleep = &self.sleep;
+        self.graph.rebuild(&patches, &links, bodies.len(), |k| {
+            bodies.is_dynamic(k) && !sleep.is_asleep(k)
+        });
     }
 
     /// Contact points of all pairs with a dirty body, one list a thread.
@@ -265,15 +429,20 @@ impl<S: Space> RealTime<S> {
         let ahead = around.settings.lookahead();
         let look = |indices: &[u32]| {
             let mut found = Found::default();
+            let mut points = Vec::new();
             for &index in indices {
                 let pair = self.patches.pair(index as usize);
                 let (a, b) = (pair.a as usize, pair.b as usize);
                 // Both reaches hold half of the margin each.
                 let margin = self.reach[a] + self.reach[b];
+                points.clear();
                 if may_touch(bodies, a, b, margin) {
-                    touch(bodies, (a, b), margin, &ahead, &mut found.points);
+                    touch(bodies, (a, b), margin, &ahead, &mut points);
                 }
-                found.ends.push((index, found.points.len() as u32));
+                let manner = around.rules.adjust(bodies, (a, b), &mut points);
+                found.points.append(&mut points);
+                let end = found.points.len() as u32;
+                found.ends.push((index, end, manner));
             }
             found
         };
@@ -297,13 +466,18 @@ impl<S: Space> RealTime<S> {
     /// Fills the bodies' columns.
     fn load(&mut self, bodies: &Bodies<S>, options: &Substep, around: &Circumstances<'_, S>) {
         let h = around.settings.dt / f64::from(options.substeps);
-        for k in 0..bodies.len() {
+        for k in (0..bodies.len()).filter(|&k| !self.sleep.is_asleep(k)) {
             let acceleration = if bodies.is_dynamic(k) {
                 integrate::acceleration(bodies, k, around.settings.gravity, around.time)
             } else {
                 Motion::default()
             };
             self.columns.load(bodies, k, &acceleration, h);
+        }
+        if !self.links.is_empty() {
+            let (law, sleep) = (link_law(options, around, h), &self.sleep);
+            let is_awake = |k: usize| bodies.is_dynamic(k) && !sleep.is_asleep(k);
+            self.links.prepare(bodies, around.joints, &law, is_awake);
         }
     }
 
@@ -313,30 +487,68 @@ impl<S: Space> RealTime<S> {
         let law = law(options, around, h);
         let (instructions, h) = (options.instructions, h as f32);
         let records = self.patches.records.ends.len() / LANES;
+        let rows = self.links.ends.len() / LANES;
         // Fewer than this are not worth meeting at barriers for.
-        let threads = (around.settings.threads as usize).min(records / 64 + 1);
-        let (field, flight) = self.columns.share(&mut self.patches.records);
+        let threads = (around.settings.threads as usize).min((records + rows) / 64 + 1);
+        let (field, flight) = self
+            .columns
+            .share(&mut self.patches.records, &mut self.links);
         let (graph, count) = (&self.graph, field.motion.len());
         crew::run(threads, |worker| {
-            for _ in 0..options.substeps {
+            for substep in 1..=options.substeps {
                 patch::begin::<S>(instructions, &field, worker.share(records), &law);
                 flight.aim(&field, worker.share(count), h);
                 worker.wait();
                 for round in 1..=options.rounds {
-                    for groups in &graph.colors {
-                        let mine = &groups[worker.share(groups.len())];
-                        patch::settle::<S>(instructions, &field, mine, &graph.sides);
+                    for color in &graph.colors {
+                        let linked = &color.linked[worker.share(color.linked.len())];
+                        links::settle_linked::<S>(
+                            instructions,
+                            &field,
+                            linked,
+                            &graph.sides,
+                            &graph.links,
+                        );
+                        let plain = &color.plain[worker.share(color.plain.len())];
+                        patch::settle::<S>(instructions, &field, plain, &graph.sides);
                         worker.wait();
                     }
                     if round % options.learn_every == 0 || round == options.rounds {
                         patch::learn::<S>(instructions, &field, worker.share(records), &law);
+                        let is_last = substep == options.substeps && round == options.rounds;
+                        let what = if is_last { Change::Tell } else { Change::Learn };
+                        links::change::<S>(instructions, &field, worker.share(rows), what);
                         worker.wait();
                     }
+                }
+                if substep < options.substeps {
+                    links::change::<S>(instructions, &field, worker.share(rows), Change::Carry);
+                    worker.wait();
                 }
                 flight.arrive(&field, worker.share(count), h);
                 worker.wait();
             }
         });
+    }
+
+    /// Lets islands that have been still for long enough fall asleep.
+    fn rest(&mut self, bodies: &mut Bodies<S>, options: &Substep, around: &Circumstances<'_, S>) {
+        if options.sleep_after == 0.0 {
+            return;
+        }
+        let rule = SleepRule {
+            dt: around.settings.dt,
+            after: options.sleep_after,
+            speed: options.sleep_speed,
+        };
+        let ties = self.patches.iter().map(|(_, patch)| [patch.a, patch.b]);
+        let ties = ties.chain(self.links.iter().map(|(_, ends)| ends));
+        if self.sleep.settle(bodies, ties, &rule) {
+            for k in (0..bodies.len()).filter(|&k| self.sleep.is_asleep(k)) {
+                self.columns.rest(k);
+            }
+            self.patches.note_change();
+        }
     }
 
     /// Takes poses and motion out of the columns. Bodies without contact are moved in double
@@ -349,7 +561,7 @@ impl<S: Space> RealTime<S> {
     ) {
         let h = around.settings.dt / f64::from(options.substeps);
         let end = around.time + around.settings.dt;
-        for k in 0..bodies.len() {
+        for k in (0..bodies.len()).filter(|&k| !self.sleep.is_asleep(k)) {
             match &bodies.kind[k] {
                 Kind::Fixed => {}
                 Kind::Kinematic(script) => {
@@ -420,5 +632,17 @@ fn law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> La
         threshold: around.settings.contact.restitution_threshold as f32,
         loading: options.loading as f32,
         unloading: options.unloading as f32,
+    }
+}
+
+/// The numbers of the joints' law in a substep of h seconds.
+fn link_law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> LinkLaw {
+    let law = law(options, around, h);
+    LinkLaw {
+        h,
+        stiffness: options.joint_stiffness * f64::from(law.stiffness),
+        acceleration: f64::from(law.acceleration),
+        learn: options.joint_learning,
+        speed: around.settings.contact.repair_speed,
     }
 }

@@ -10,29 +10,40 @@
 
 use crate::body::Bodies;
 use crate::detect::broad::Tree;
+use crate::detect::rules::PairRules;
 use crate::shape::{Bounds, Geometry};
 use crate::space::{Components, Space};
+use serde::{Deserialize, Serialize};
 
 /// Refits before the tree is built anew: a refitted tree keeps its shape while its boxes grow.
 const REFITS: u32 = 60;
 
 /// A pair of bodies whose loose boxes overlap, a < b.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Pair {
     pub(crate) a: u32,
     pub(crate) b: u32,
 }
 
 /// The pairs, and the boxes they come from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub(crate) struct Pairs<S: Space> {
-    /// Loose boxes; `None` for unbounded bodies.
+    /// Loose boxes; `None` for unbounded bodies and vacant places.
     boxes: Vec<Option<Bounds<S>>>,
+    /// Bodies whose pairs have been looked for.
+    is_known: Vec<bool>,
     /// Bounded bodies and their boxes as the tree sees them.
+    #[serde(skip)]
     tree: Tree<S>,
+    #[serde(skip)]
     members: Vec<u32>,
+    #[serde(skip)]
     unbounded: Vec<u32>,
+    #[serde(skip)]
     member_boxes: Vec<Bounds<S>>,
+    /// Since the tree was built; 0 before it is.
+    #[serde(skip)]
     refits: u32,
 }
 
@@ -40,6 +51,7 @@ impl<S: Space> Default for Pairs<S> {
     fn default() -> Self {
         Self {
             boxes: Vec::new(),
+            is_known: Vec::new(),
             tree: Tree::new(&[]),
             members: Vec::new(),
             unbounded: Vec::new(),
@@ -65,16 +77,22 @@ impl<S: Space> Pairs<S> {
     pub(crate) fn update(
         &mut self,
         bodies: &Bodies<S>,
+        rules: &PairRules<'_, S>,
         candidates: &[u32],
         reach: &[f64],
     ) -> PairChanges {
-        let known = self.boxes.len();
+        let is_grown = self.boxes.len() != bodies.len();
         self.boxes.resize(bodies.len(), None);
+        self.is_known.resize(bodies.len(), false);
         let mut moved: Vec<u32> = Vec::new();
         for &k in candidates {
             let body = k as usize;
+            if !bodies.is_present(body) {
+                continue;
+            }
+            let is_new = !std::mem::replace(&mut self.is_known[body], true);
             let Some(tight) = bodies.shape[body].bounds(&bodies.origin(body)) else {
-                if body >= known {
+                if is_new {
                     moved.push(k);
                 }
                 continue;
@@ -91,15 +109,38 @@ impl<S: Space> Pairs<S> {
         if moved.is_empty() {
             return PairChanges::default();
         }
-        self.refresh_tree(bodies.len() != known);
-        let pairs = self.pairs_of(bodies, &moved);
+        self.refresh_tree(bodies, is_grown);
+        let pairs = self.pairs_of(bodies, rules, &moved);
         PairChanges { moved, pairs }
     }
 
-    fn refresh_tree(&mut self, is_new: bool) {
-        if is_new || self.refits >= REFITS {
+    /// Whether numbers from outside fit together.
+    pub(crate) fn is_consistent(&self, bodies: usize) -> bool {
+        self.boxes.len() <= bodies && self.is_known.len() == self.boxes.len()
+    }
+
+    /// Looks for the pairs of all bodies again.
+    pub(crate) fn forget_all(&mut self) {
+        self.boxes.fill(None);
+        self.is_known.fill(false);
+        self.refits = 0;
+    }
+
+    /// Drops the box of a body that is no more, or is another.
+    pub(crate) fn forget(&mut self, body: u32) {
+        if let Some(place) = self.boxes.get_mut(body as usize) {
+            *place = None;
+            self.is_known[body as usize] = false;
+        }
+        self.refits = 0;
+    }
+
+    fn refresh_tree(&mut self, bodies: &Bodies<S>, is_new: bool) {
+        if is_new || self.refits == 0 || self.refits >= REFITS {
             let is_bounded = |k: &u32| self.boxes[*k as usize].is_some();
-            (self.members, self.unbounded) = (0..self.boxes.len() as u32).partition(is_bounded);
+            (self.members, self.unbounded) = (0..self.boxes.len() as u32)
+                .filter(|&k| bodies.is_present(k as usize))
+                .partition(is_bounded);
             self.refits = 0;
         }
         let boxes = &self.boxes;
@@ -115,15 +156,17 @@ impl<S: Space> Pairs<S> {
         self.refits += 1;
     }
 
-    fn pairs_of(&self, bodies: &Bodies<S>, moved: &[u32]) -> Vec<Pair> {
+    fn pairs_of(
+        &self,
+        bodies: &Bodies<S>,
+        rules: &PairRules<'_, S>,
+        moved: &[u32],
+    ) -> Vec<Pair> {
         let mut pairs = Vec::new();
         let mut add = |k: u32, other: u32| {
-            let moves = bodies.is_dynamic(k as usize) || bodies.is_dynamic(other as usize);
-            if k != other && moves {
-                pairs.push(Pair {
-                    a: k.min(other),
-                    b: k.max(other),
-                });
+            let (a, b) = (k.min(other), k.max(other));
+            if a != b && rules.allow(bodies, a as usize, b as usize) {
+                pairs.push(Pair { a, b });
             }
         };
         for &k in moved {

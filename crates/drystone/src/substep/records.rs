@@ -3,6 +3,7 @@
 use super::patch::{Layout, NO_POINT};
 use super::simd::{Column, LANES};
 use crate::space::{Components, Space};
+use serde::{Deserialize, Serialize};
 
 /// One point of a patch, to be written into a record.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +22,8 @@ pub(crate) struct PatchNumbers<S: Space> {
     pub(crate) arm_b: S::Vector,
     pub(crate) friction: f64,
     pub(crate) restitution: f64,
+    /// Along the first tangent, m in a substep.
+    pub(crate) slide: f64,
     /// Mass that one point moves, kg.
     pub(crate) mass: f64,
     pub(crate) points: [PointNumbers; 4],
@@ -28,7 +31,7 @@ pub(crate) struct PatchNumbers<S: Space> {
 }
 
 /// All records. The first belongs to no patch; patch k has record k + 1.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Records {
     pub(crate) columns: Vec<Column>,
     /// Bodies A and B of each record, as places in the body columns.
@@ -78,6 +81,7 @@ impl Records {
         put(Layout::<S>::MU, numbers.friction);
         put(Layout::<S>::MASS, numbers.mass);
         put(Layout::<S>::RESTITUTION, numbers.restitution);
+        put(Layout::<S>::SLIDE, numbers.slide);
         for p in 0..S::POINTS {
             let at = Layout::<S>::point(p);
             let point = numbers.points[p];

@@ -12,13 +12,14 @@
 
 #![allow(unsafe_code)]
 
+use serde::{Deserialize, Serialize};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// Numbers in a [`Wide`].
 pub const LANES: usize = 8;
 
 /// Eight numbers in memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[repr(C, align(32))]
 pub struct Column(pub [f32; LANES]);
 
@@ -238,7 +239,9 @@ mod avx {
 }
 
 /// Which compilation of the kernels runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum Instructions {
     /// No more than the language promises.
     #[default]

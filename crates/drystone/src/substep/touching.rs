@@ -9,20 +9,24 @@ use super::pairs::{Pair, PairChanges};
 use super::records::{PatchNumbers, PointNumbers, Records};
 use crate::body::{Bodies, Motion};
 use crate::detect::Contact;
-use crate::material::{Materials, Surface};
+use crate::detect::rules::Manner;
+use crate::material::Surface;
 use crate::shape::ContactPoint;
 use crate::space::{Components, Linear, Space};
+use serde::{Deserialize, Serialize};
 
 const NONE: u32 = u32::MAX;
 /// Points in a patch at most, in any space.
 const MOST: usize = 4;
 
 /// Two convex parts that touch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub(crate) struct Patch<S: Space> {
     pub(crate) a: u32,
     pub(crate) b: u32,
     pub(crate) surface: Surface,
+    pub(crate) slide: S::Vector,
     pub(crate) basis: S::Matrix,
     pub(crate) count: usize,
     /// Points as they were detected.
@@ -36,14 +40,15 @@ pub(crate) struct Patch<S: Space> {
 }
 
 /// A pair of bodies and the first of its patches.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Touching {
     pair: Pair,
     first: u32,
 }
 
 /// All patches.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub(crate) struct Patches<S: Space> {
     pairs: Vec<Touching>,
     list: Vec<Patch<S>>,
@@ -69,8 +74,8 @@ impl<S: Space> Default for Patches<S> {
 #[derive(Clone, Debug)]
 pub(crate) struct Found<S: Space> {
     pub(crate) points: Vec<ContactPoint<S>>,
-    /// Index of the pair and the end of its points.
-    pub(crate) ends: Vec<(u32, u32)>,
+    /// Index of the pair, the end of its points and how they touch.
+    pub(crate) ends: Vec<(u32, u32, Manner<S>)>,
 }
 
 impl<S: Space> Default for Found<S> {
@@ -85,7 +90,8 @@ impl<S: Space> Default for Found<S> {
 /// What patches are made from.
 pub(crate) struct Ground<'a, S: Space> {
     pub(crate) bodies: &'a Bodies<S>,
-    pub(crate) materials: &'a Materials,
+    /// Length of a substep, s.
+    pub(crate) h: f64,
     /// Displacement and turn of each body since its base pose.
     pub(crate) drift: &'a dyn Fn(u32) -> Motion<S>,
 }
@@ -128,9 +134,44 @@ impl<S: Space> Patches<S> {
         }
     }
 
+    /// Whether numbers from outside fit together.
+    pub(crate) fn is_consistent(&self, bodies: usize) -> bool {
+        let is_body = |k: u32| (k as usize) < bodies;
+        let is_patch = |k: u32| k == NONE || (k as usize) < self.list.len();
+        let records = self.records.ends.len();
+        self.pairs.iter().all(|touching| {
+            is_body(touching.pair.a) && is_body(touching.pair.b) && is_patch(touching.first)
+        }) && self.list.iter().all(|patch| {
+            is_body(patch.a) && is_body(patch.b) && patch.count <= MOST && is_patch(patch.next)
+        }) && self.unused.iter().all(|&k| is_patch(k) && k != NONE)
+            && self.records.columns.len() == records * S::RECORD
+            && (self.list.is_empty() || records > self.list.len())
+            && self.is_acyclic()
+    }
+
+    /// Whether chains of patches end.
+    fn is_acyclic(&self) -> bool {
+        let mut seen = vec![false; self.list.len()];
+        for touching in &self.pairs {
+            let mut at = touching.first;
+            while let Some(patch) = self.list.get(at as usize) {
+                if std::mem::replace(&mut seen[at as usize], true) {
+                    return false;
+                }
+                at = patch.next;
+            }
+        }
+        true
+    }
+
     /// Whether patches were added or removed since this was last asked.
     pub(crate) fn take_change(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
+    }
+
+    /// Says that the bodies that move are others.
+    pub(crate) fn note_change(&mut self) {
+        self.has_changed = true;
     }
 
     /// Takes over a changed list of pairs.
@@ -157,6 +198,19 @@ impl<S: Space> Patches<S> {
         self.pairs = merged;
     }
 
+    /// Drops everything that these bodies touched.
+    pub(crate) fn forget(&mut self, is_gone: &[bool]) {
+        let old = std::mem::take(&mut self.pairs);
+        for touching in old {
+            let Pair { a, b } = touching.pair;
+            if is_gone[a as usize] || is_gone[b as usize] {
+                self.remove_chain(touching.first);
+            } else {
+                self.pairs.push(touching);
+            }
+        }
+    }
+
     fn remove_chain(&mut self, mut at: u32) {
         while let Some(patch) = self.list.get_mut(at as usize) {
             let next = patch.next;
@@ -171,15 +225,21 @@ impl<S: Space> Patches<S> {
     /// Takes over what detection found for some pairs.
     pub(crate) fn renew(&mut self, ground: &Ground<'_, S>, found: &Found<S>) {
         let mut start = 0;
-        for &(index, end) in &found.ends {
+        for &(index, end, manner) in &found.ends {
             let points = &found.points[start..end as usize];
             start = end as usize;
-            self.renew_pair(ground, index as usize, points);
+            self.renew_pair(ground, index as usize, points, &manner);
         }
     }
 
     /// Points of a pair come part by part; each pair of parts is a patch.
-    fn renew_pair(&mut self, ground: &Ground<'_, S>, index: usize, points: &[ContactPoint<S>]) {
+    fn renew_pair(
+        &mut self,
+        ground: &Ground<'_, S>,
+        index: usize,
+        points: &[ContactPoint<S>],
+        manner: &Manner<S>,
+    ) {
         let Touching { pair, first } = self.pairs[index];
         if points.is_empty() {
             self.pairs[index].first = NONE;
@@ -189,7 +249,7 @@ impl<S: Space> Patches<S> {
         let parts = |p: &ContactPoint<S>| (p.feature.part_a, p.feature.part_b);
         let (mut old, mut new_first, mut last) = (first, NONE, NONE);
         for group in points.chunk_by(|p, q| parts(p) == parts(q)) {
-            let patch = fresh(ground, pair, group);
+            let patch = fresh(ground, pair, group, manner);
             let at = match self.take(&mut old, parts(&group[0])) {
                 Some(at) => {
                     let kept = self.inherited(at, &patch, ground.bodies);
@@ -294,6 +354,7 @@ impl<S: Space> Patches<S> {
             arm_b: arm(patch.b),
             friction: patch.surface.friction,
             restitution: patch.surface.restitution,
+            slide: patch.slide.dot(S::column(&patch.basis, 1)) * ground.h,
             mass: shared_mass(ground.bodies, patch.a, patch.b) / patch.count as f64,
             points: [PointNumbers::default(); MOST],
             count: patch.count,
@@ -327,6 +388,7 @@ impl<S: Space> Patches<S> {
                     b: patch.b,
                     point: patch.points[k],
                     surface: patch.surface,
+                    slide: patch.slide,
                     impulse: S::to_world(&patch.basis, local) * dt,
                     anchor: bodies
                         .origin(patch.a as usize)
@@ -349,26 +411,45 @@ fn numbers<V: Components>(vector: V) -> [f64; 3] {
 }
 
 /// A patch from contact points of one pair of parts.
-fn fresh<S: Space>(ground: &Ground<'_, S>, pair: Pair, points: &[ContactPoint<S>]) -> Patch<S> {
+fn fresh<S: Space>(
+    ground: &Ground<'_, S>,
+    pair: Pair,
+    points: &[ContactPoint<S>],
+    manner: &Manner<S>,
+) -> Patch<S> {
     let Pair { a, b } = pair;
-    let (of_a, of_b) = (
-        ground.bodies.material[a as usize],
-        ground.bodies.material[b as usize],
-    );
     let mut kept = [points[0]; MOST];
     let count = spread_out::<S>(points, &mut kept);
     let frame = ground.bodies.origin(a as usize);
     Patch {
         a,
         b,
-        surface: ground.materials.between(of_a, of_b),
-        basis: S::basis(points[0].normal),
+        surface: manner.surface,
+        slide: manner.slide,
+        basis: basis_along::<S>(points[0].normal, manner.slide),
         count,
         points: kept,
         anchors: kept.map(|p| frame.local_point(p.position)),
         next: NONE,
         is_live: true,
     }
+}
+
+/// Normal and tangents, the first of which is along `slide` where there is any.
+fn basis_along<S: Space>(normal: S::Vector, slide: S::Vector) -> S::Matrix {
+    let basis = S::basis(normal);
+    let local = S::to_local(&basis, slide);
+    let (along, across) = (local.component(1), local.component(2));
+    let length = along.hypot(across);
+    if S::DIM == 2 || length == 0.0 {
+        return basis;
+    }
+    let (t, s) = (S::column(&basis, 1), S::column(&basis, 2));
+    S::matrix(|k| match k {
+        0 => normal,
+        1 => (t * along + s * across) * (1.0 / length),
+        _ => (s * along - t * across) * (1.0 / length),
+    })
 }
 
 /// Keeps at most `POINTS` points: the deepest, the one furthest from it, the one

@@ -1,22 +1,32 @@
 //! The world: bodies, and the step that moves them.
 
+mod snapshot;
+mod ties;
+
+pub use snapshot::SnapshotError;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use crate::body::{Bodies, Body, BodyError, BodyId, BodyState, Motion};
+use crate::body::{Bodies, Body, BodyError, BodyId, BodyState, Groups, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
-use crate::detect::{Contact, Lookahead, detect};
+use crate::detect::rules::{Hooks, PairRules};
+use crate::detect::{Contact, detect};
+use crate::events::{Event, Watch};
 use crate::integrate;
+use crate::joint::Joints;
 use crate::material::Materials;
-use crate::problem::assemble::{Assembled, ContactRules, assemble, warm_start};
+use crate::problem::assemble::{Assembled, assemble, warm_start};
 use crate::problem::{ContactProblem, Impulses};
 use crate::repair::repair;
 use crate::shape::{Geometry, Pose, Separation};
 use crate::solve::settle::settle;
-use crate::solve::{SolveReport, SolverKind};
+use crate::solve::SolveReport;
 use crate::space::{Components, D2, D3, Linear, Space};
-use crate::substep::{Circumstances, RealTime, Substep};
+use crate::settings::{Settings, SettingsError, Strategy};
+use crate::substep::{Changes, Circumstances, RealTime, Substep};
 use drystone_frame::{Frame, FrameContact, Object, Stage, StateHash};
 use thiserror::Error;
 
@@ -24,154 +34,6 @@ use thiserror::Error;
 pub type World2 = World<D2>;
 /// A world in space.
 pub type World3 = World<D3>;
-
-/// How a world is stepped.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings<S: Space> {
-    /// Length of a step in s.
-    pub dt: f64,
-    /// Acceleration of free fall in m/s².
-    pub gravity: S::Vector,
-    /// Restitution threshold and overlap repair.
-    pub contact: ContactRules,
-    /// Contacts nearer than this are always kept, m.
-    pub margin: f64,
-    /// What solves the contact problem.
-    pub solver: SolverKind,
-    /// A certificate every so many steps; 0 for none.
-    pub certify_every: u32,
-    /// How a step uses detection and solvers.
-    pub strategy: Strategy,
-    /// Threads that a step may use. No result depends on it.
-    pub threads: u32,
-}
-
-/// How a step uses detection and solvers.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Strategy {
-    /// All contacts of a step as one problem, solved by [`Settings::solver`].
-    #[default]
-    Velocity,
-    /// Small steps with hard contacts, in real time: [`crate::substep`].
-    Substep(Substep),
-}
-
-impl Strategy {
-    /// Names of the strategies that exist.
-    pub const NAMES: [&'static str; 2] = ["velocity", "substep"];
-
-    /// The strategy of a name, with its default options.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "velocity" => Some(Self::Velocity),
-            "substep" => Some(Self::Substep(Substep::default())),
-            _ => None,
-        }
-    }
-
-    /// Its name.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Velocity => "velocity",
-            Self::Substep(_) => "substep",
-        }
-    }
-
-    /// The length of a step that suits it, s.
-    #[must_use]
-    pub fn usual_dt(&self) -> f64 {
-        match self {
-            Self::Velocity => 1.0 / 240.0,
-            Self::Substep(_) => 1.0 / 60.0,
-        }
-    }
-}
-
-impl<S: Space> Default for Settings<S> {
-    /// 240 steps a second, 9.81 m/s² down y, contacts kept from 5 mm, a certificate each step.
-    fn default() -> Self {
-        Self {
-            dt: Strategy::default().usual_dt(),
-            gravity: S::Vector::default().with_component(1, -9.81),
-            contact: ContactRules::default(),
-            margin: 5e-3,
-            solver: SolverKind::default(),
-            certify_every: 1,
-            strategy: Strategy::default(),
-            threads: 1,
-        }
-    }
-}
-
-/// A setting that can't be used.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{field} must be {expected}, not {value}")]
-pub struct SettingsError {
-    /// Which setting.
-    pub field: &'static str,
-    /// What would be right, with its unit.
-    pub expected: &'static str,
-    /// What was given.
-    pub value: String,
-}
-
-impl<S: Space> Settings<S> {
-    /// How detection looks ahead.
-    pub(crate) fn lookahead(&self) -> Lookahead {
-        Lookahead {
-            dt: self.dt,
-            margin: self.margin,
-            acceleration: self.gravity.length(),
-        }
-    }
-
-    /// Whether the settings can be used.
-    pub fn check(&self) -> Result<(), SettingsError> {
-        let positive = "a finite number greater than 0";
-        let not_negative = "a finite number, 0 or more";
-        let (iterations, tolerance) = self.solver.iterations_and_tolerance();
-        if let Strategy::Substep(options) = &self.strategy {
-            options.check(self.contact.impact)?;
-        }
-        let gravity = (0..S::DIM)
-            .map(|axis| self.gravity.component(axis))
-            .find(|g| !g.is_finite());
-        if let Some(value) = gravity {
-            return Err(SettingsError {
-                field: "gravity",
-                expected: "made of finite numbers (m/s²)",
-                value: value.to_string(),
-            });
-        }
-        for (field, value, may_be_zero) in [
-            ("dt (s)", self.dt, false),
-            ("margin (m)", self.margin, true),
-            ("repair_rate (1/s)", self.contact.repair_rate, true),
-            ("repair_speed (m/s)", self.contact.repair_speed, true),
-            ("slop (m)", self.contact.slop, true),
-            (
-                "restitution_threshold (m/s)",
-                self.contact.restitution_threshold,
-                true,
-            ),
-            ("tolerance (m/s)", tolerance, true),
-            ("iterations", f64::from(iterations), false),
-            ("threads", f64::from(self.threads), false),
-        ] {
-            let fits = value.is_finite() && (value > 0.0 || may_be_zero && value == 0.0);
-            if !fits {
-                return Err(SettingsError {
-                    field,
-                    expected: if may_be_zero { not_negative } else { positive },
-                    value: value.to_string(),
-                });
-            }
-        }
-        Ok(())
-    }
-}
 
 /// Why a step could not be made. The world is as it was before the step.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -190,6 +52,9 @@ pub enum StepError {
         /// Time at the start of that step, s.
         time: f64,
     },
+    /// Joints in a world whose strategy does not know them.
+    #[error("joints need the strategy `substep`; this world has the strategy `velocity`")]
+    JointsNeedSubstep,
     /// A setting that can't be used.
     #[error("settings: {0}")]
     Settings(#[from] SettingsError),
@@ -199,8 +64,8 @@ pub enum StepError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AccessError {
-    /// The id is not of this world.
-    #[error("there is no body number {0} in this world")]
+    /// The id is not of this world, or its body was removed.
+    #[error("there is no such body in this world (number {0}); it may have been removed")]
     NoBody(u32),
     /// A number that is not finite.
     #[error("{0} must be made of finite numbers")]
@@ -208,6 +73,9 @@ pub enum AccessError {
     /// A rotation that is not one.
     #[error("rotation must be within 1e-3 of unit length")]
     Rotation,
+    /// The joint is not of this world, or no more.
+    #[error("there is no such joint in this world")]
+    NoJoint,
 }
 
 /// What a step did.
@@ -230,6 +98,16 @@ pub struct Energy {
     pub kinetic: f64,
     /// In gravity, 0 at the origin.
     pub potential: f64,
+}
+
+/// What a program decides about contacts itself.
+#[derive(Clone)]
+struct HookSlot<S: Space>(Option<Arc<dyn Hooks<S>>>);
+
+impl<S: Space> std::fmt::Debug for HookSlot<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Hooks" } else { "None" })
+    }
 }
 
 /// Bodies that move, touch and rest.
@@ -260,8 +138,15 @@ pub struct World<S: Space> {
     solved: Vec<Contact<S>>,
     /// The problem that the last step made of them, and its answer.
     last: Option<Answered<S>>,
-    /// Whether something moved or was added since `contacts` were found.
-    stale: bool,
+    /// What was changed from outside since `contacts` were found.
+    changes: Changes,
+    joints: Joints<S>,
+    hooks: HookSlot<S>,
+    /// What touched at the end of the last step, and what happened in it.
+    watch: Watch,
+    events: Vec<Event<S>>,
+    /// Every shape that a body of this world ever had, by its print.
+    shapes: BTreeMap<u64, S::Shape>,
     /// What the strategy `substep` keeps.
     real_time: Box<RealTime<S>>,
     step: u64,
@@ -280,7 +165,15 @@ impl<S: Space> Default for World<S> {
             contacts: Vec::new(),
             solved: Vec::new(),
             last: None,
-            stale: true,
+            changes: Changes {
+                all: true,
+                ..Changes::default()
+            },
+            joints: Joints::default(),
+            hooks: HookSlot(None),
+            watch: Watch::default(),
+            events: Vec::new(),
+            shapes: BTreeMap::new(),
             real_time: Box::default(),
             step: 0,
             time: 0.0,
@@ -302,9 +195,36 @@ impl<S: Space> World<S> {
     /// Makes one step.
     pub fn step(&mut self) -> Result<StepReport, StepError> {
         self.settings.check()?;
-        match self.settings.strategy {
+        self.joints.sort_pairs();
+        let report = match self.settings.strategy {
+            Strategy::Velocity if !self.joints.is_empty() => {
+                return Err(StepError::JointsNeedSubstep);
+            }
             Strategy::Velocity => self.step_velocity(),
             Strategy::Substep(options) => self.step_substep(&options),
+        }?;
+        self.note_events();
+        Ok(report)
+    }
+
+    /// Finds out what happened in the step.
+    fn note_events(&mut self) {
+        self.events.clear();
+        if self.settings.events {
+            let contacts = self.solved_contacts().into_owned();
+            self.watch
+                .contacts(&self.bodies, &contacts, &mut self.events);
+            self.watch.sensors(&self.bodies, &mut self.events);
+        }
+        self.break_joints();
+    }
+
+    /// All that decides about pairs.
+    fn pair_rules(&self) -> PairRules<'_, S> {
+        PairRules {
+            materials: &self.materials,
+            hooks: self.hooks.0.as_deref(),
+            apart: self.joints.apart(),
         }
     }
 
@@ -312,14 +232,25 @@ impl<S: Space> World<S> {
         let dt = self.settings.dt;
         let good = self.bodies.state();
         integrate::steer(&mut self.bodies, self.time, dt);
+        for k in 0..self.bodies.len() {
+            if self.bodies.load[k] != Default::default() {
+                self.changes.bodies.push(k as u32);
+            }
+        }
         let around = Circumstances {
             settings: &self.settings,
-            materials: &self.materials,
+            // Not `pair_rules`: the bodies change meanwhile.
+            rules: PairRules {
+                materials: &self.materials,
+                hooks: self.hooks.0.as_deref(),
+                apart: self.joints.apart(),
+            },
+            joints: &self.joints,
             time: self.time,
         };
-        let is_stale = std::mem::take(&mut self.stale);
+        let changes = std::mem::take(&mut self.changes);
         self.real_time
-            .step(&mut self.bodies, options, &around, is_stale);
+            .step(&mut self.bodies, options, &around, &changes);
         self.accept(good)?;
         let evidence = self.is_sampled().then(|| {
             self.real_time
@@ -349,7 +280,7 @@ impl<S: Space> World<S> {
         let mut assembled = assemble(&self.bodies, &self.contacts, free, dt, &rules);
         let mut impulses = warm_start(&assembled, &self.contacts);
         let solver = &mut self.settings.solver;
-        let solve = settle(solver, &mut assembled, &self.bodies.motion, &mut impulses);
+        let solve = settle(solver, &mut assembled, &mut impulses);
         let velocities = assembled.problem.velocities(&impulses).motion;
         let nudges = repair(&assembled, &self.contacts, &velocities, &rules);
         self.advance(&velocities, nudges.as_deref())?;
@@ -406,7 +337,7 @@ impl<S: Space> World<S> {
             self.bodies.restore(good);
             // What the failed step left there may be no numbers either.
             *self.real_time = RealTime::default();
-            self.stale = true;
+            self.changes.all = true;
             return Err(StepError::NotFinite {
                 body: self.bodies.name(k).to_owned(),
                 step: self.step + 1,
@@ -443,18 +374,20 @@ impl<S: Space> World<S> {
     /// Finds contacts again if something changed since they were found. The strategy `substep`
     /// keeps contacts of its own, so these are always old there.
     fn refresh_contacts(&mut self) {
-        let is_stale = self.stale;
         let is_substep = matches!(self.settings.strategy, Strategy::Substep(_));
-        if is_stale || is_substep {
+        if is_substep {
+            let changes = self.changes.clone();
+            self.find_contacts();
+            self.changes = changes;
+        } else if !self.changes.is_none() {
             self.find_contacts();
         }
-        self.stale = is_stale && is_substep;
     }
 
     fn find_contacts(&mut self) {
         let ahead = self.settings.lookahead();
-        self.contacts = detect(&self.bodies, &self.materials, &ahead, &self.contacts);
-        self.stale = false;
+        self.contacts = detect(&self.bodies, &self.pair_rules(), &ahead, &self.contacts);
+        self.changes = Changes::default();
     }
 
     fn is_sampled(&self) -> bool {
@@ -486,16 +419,60 @@ impl<S: Space> World<S> {
     pub fn add(&mut self, body: Body<S>) -> Result<BodyId, BodyError> {
         let name = match &body.name {
             Some(name) => name.clone(),
-            None => format!("body {}", self.bodies.len()),
+            None => format!("body {}", self.bodies.next_place()),
         };
         if self.names.contains_key(&name) {
             return Err(BodyError::Name(name));
         }
         let density = self.materials.get(body.material).density;
         let id = self.bodies.push(body, density)?;
+        let k = id.index();
+        let (print, shape) = (self.bodies.print[k], &self.bodies.shape[k]);
+        self.shapes.entry(print).or_insert_with(|| shape.clone());
         self.names.insert(name, id);
-        self.stale = true;
+        self.changes.places.push(id.place);
         Ok(id)
+    }
+
+    /// Removes a body and its joints. What rested on it wakes and falls.
+    pub fn remove(&mut self, id: BodyId) -> Result<(), AccessError> {
+        let k = self.index(id)?;
+        self.names.remove(self.bodies.name(k));
+        for other in self.joints.remove_of(id.place) {
+            self.changes.bodies.push(other);
+        }
+        self.bodies.remove(k);
+        self.contacts.retain(|c| c.a != id.place && c.b != id.place);
+        self.changes.places.push(id.place);
+        Ok(())
+    }
+
+    /// Changes which bodies a body meets.
+    pub fn set_groups(&mut self, id: BodyId, groups: Groups) -> Result<(), AccessError> {
+        let k = self.index(id)?;
+        self.bodies.groups[k] = groups;
+        self.changes.ties.push(id.place);
+        Ok(())
+    }
+
+    /// Lets a program decide about contacts itself.
+    pub fn set_hooks(&mut self, hooks: Option<Arc<dyn Hooks<S>>>) {
+        self.hooks = HookSlot(hooks);
+        self.changes.all = true;
+    }
+
+    /// Whether a body sleeps (strategy `substep` only).
+    #[must_use]
+    pub fn is_asleep(&self, id: BodyId) -> bool {
+        let place = self.bodies.place(id);
+        place.is_some_and(|k| self.real_time.is_asleep(k))
+    }
+
+    /// Wakes a body and what it touches.
+    pub fn wake(&mut self, id: BodyId) -> Result<(), AccessError> {
+        self.index(id)?;
+        self.changes.bodies.push(id.place);
+        Ok(())
     }
 
     /// The bodies' state.
@@ -513,13 +490,13 @@ impl<S: Space> World<S> {
     /// Where a body's shape is.
     #[must_use]
     pub fn pose(&self, id: BodyId) -> Option<Pose<S>> {
-        (id.index() < self.bodies.len()).then(|| self.bodies.origin(id.index()))
+        self.bodies.place(id).map(|k| self.bodies.origin(k))
     }
 
     /// How a body moves.
     #[must_use]
     pub fn motion(&self, id: BodyId) -> Option<Motion<S>> {
-        self.bodies.motion.get(id.index()).copied()
+        self.bodies.place(id).map(|k| self.bodies.motion[k])
     }
 
     /// Puts a body somewhere else at once.
@@ -537,7 +514,7 @@ impl<S: Space> World<S> {
         };
         self.bodies.position[k] = pose.point(self.bodies.center[k]);
         self.bodies.rotation[k] = pose.rotation;
-        self.stale = true;
+        self.changes.bodies.push(id.place);
         Ok(())
     }
 
@@ -549,7 +526,7 @@ impl<S: Space> World<S> {
         }
         if self.bodies.is_dynamic(k) {
             self.bodies.motion[k] = motion;
-            self.stale = true;
+            self.changes.bodies.push(id.place);
         }
         Ok(())
     }
@@ -582,12 +559,7 @@ impl<S: Space> World<S> {
     }
 
     fn index(&self, id: BodyId) -> Result<usize, AccessError> {
-        let k = id.index();
-        if k < self.bodies.len() {
-            Ok(k)
-        } else {
-            Err(AccessError::NoBody(id.0))
-        }
+        self.bodies.place(id).ok_or(AccessError::NoBody(id.place))
     }
 }
 
@@ -601,8 +573,15 @@ impl<S: Space> World<S> {
 
     /// Changes how the world is stepped; checked at the next step.
     pub fn settings_mut(&mut self) -> &mut Settings<S> {
-        self.stale = true;
+        self.changes.all = true;
         &mut self.settings
+    }
+
+    /// What happened in the last step, if [`Settings::events`] asks for it; that joints broke is
+    /// always told.
+    #[must_use]
+    pub fn events(&self) -> &[Event<S>] {
+        &self.events
     }
 
     /// Simulated time in s.
@@ -659,10 +638,10 @@ impl<S: Space> World<S> {
     #[must_use]
     pub fn signed_distance(&self, point: S::Vector) -> Option<(BodyId, f64)> {
         let mut nearest: Option<(BodyId, f64)> = None;
-        for k in 0..self.bodies.len() {
+        for k in (0..self.bodies.len()).filter(|&k| self.bodies.is_present(k)) {
             let distance = self.bodies.shape[k].signed_distance(&self.bodies.origin(k), point);
             if nearest.is_none_or(|(_, least)| distance < least) {
-                nearest = Some((BodyId(k as u32), distance));
+                nearest = Some((self.bodies.id(k), distance));
             }
         }
         nearest
@@ -696,7 +675,11 @@ impl<S: Space> World<S> {
         let object = |k: usize| Object {
             name: self.bodies.name(k).to_owned(),
             fixed: !self.bodies.is_dynamic(k),
-            parts: self.bodies.shape[k].parts(),
+            parts: if self.bodies.is_present(k) {
+                self.bodies.shape[k].parts()
+            } else {
+                Vec::new()
+            },
         };
         Stage {
             dimension: S::DIM as u8,

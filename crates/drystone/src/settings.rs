@@ -1,0 +1,161 @@
+//! How a world is stepped.
+
+use crate::detect::Lookahead;
+use crate::problem::assemble::ContactRules;
+use crate::solve::SolverKind;
+use crate::space::{Components, Linear, Space};
+use crate::substep::Substep;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// How a world is stepped.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Settings<S: Space> {
+    /// Length of a step in s.
+    pub dt: f64,
+    /// Acceleration of free fall in m/s².
+    pub gravity: S::Vector,
+    /// Restitution threshold and overlap repair.
+    pub contact: ContactRules,
+    /// Contacts nearer than this are always kept, m.
+    pub margin: f64,
+    /// What solves the contact problem.
+    pub solver: SolverKind,
+    /// A certificate every so many steps; 0 for none.
+    pub certify_every: u32,
+    /// How a step uses detection and solvers.
+    pub strategy: Strategy,
+    /// Threads that a step may use. No result depends on it.
+    pub threads: u32,
+    /// Whether steps tell what began and ended to touch: [`crate::World::events`].
+    pub events: bool,
+}
+
+/// How a step uses detection and solvers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Strategy {
+    /// All contacts of a step as one problem, solved by [`Settings::solver`].
+    #[default]
+    Velocity,
+    /// Small steps with hard contacts, in real time: [`crate::substep`].
+    Substep(Substep),
+}
+
+impl Strategy {
+    /// Names of the strategies that exist.
+    pub const NAMES: [&'static str; 2] = ["velocity", "substep"];
+
+    /// The strategy of a name, with its default options.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "velocity" => Some(Self::Velocity),
+            "substep" => Some(Self::Substep(Substep::default())),
+            _ => None,
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Velocity => "velocity",
+            Self::Substep(_) => "substep",
+        }
+    }
+
+    /// The length of a step that suits it, s.
+    #[must_use]
+    pub fn usual_dt(&self) -> f64 {
+        match self {
+            Self::Velocity => 1.0 / 240.0,
+            Self::Substep(_) => 1.0 / 60.0,
+        }
+    }
+}
+
+impl<S: Space> Default for Settings<S> {
+    /// 240 steps a second, 9.81 m/s² down y, contacts kept from 5 mm, a certificate each step.
+    fn default() -> Self {
+        Self {
+            dt: Strategy::default().usual_dt(),
+            gravity: S::Vector::default().with_component(1, -9.81),
+            contact: ContactRules::default(),
+            margin: 5e-3,
+            solver: SolverKind::default(),
+            certify_every: 1,
+            strategy: Strategy::default(),
+            threads: 1,
+            events: false,
+        }
+    }
+}
+
+/// A setting that can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{field} must be {expected}, not {value}")]
+pub struct SettingsError {
+    /// Which setting.
+    pub field: &'static str,
+    /// What would be right, with its unit.
+    pub expected: &'static str,
+    /// What was given.
+    pub value: String,
+}
+
+impl<S: Space> Settings<S> {
+    /// How detection looks ahead.
+    pub(crate) fn lookahead(&self) -> Lookahead {
+        Lookahead {
+            dt: self.dt,
+            margin: self.margin,
+            acceleration: self.gravity.length(),
+        }
+    }
+
+    /// Whether the settings can be used.
+    pub fn check(&self) -> Result<(), SettingsError> {
+        let positive = "a finite number greater than 0";
+        let not_negative = "a finite number, 0 or more";
+        let (iterations, tolerance) = self.solver.iterations_and_tolerance();
+        if let Strategy::Substep(options) = &self.strategy {
+            options.check(self.contact.impact)?;
+        }
+        let gravity = (0..S::DIM)
+            .map(|axis| self.gravity.component(axis))
+            .find(|g| !g.is_finite());
+        if let Some(value) = gravity {
+            return Err(SettingsError {
+                field: "gravity",
+                expected: "made of finite numbers (m/s²)",
+                value: value.to_string(),
+            });
+        }
+        for (field, value, may_be_zero) in [
+            ("dt (s)", self.dt, false),
+            ("margin (m)", self.margin, true),
+            ("repair_rate (1/s)", self.contact.repair_rate, true),
+            ("repair_speed (m/s)", self.contact.repair_speed, true),
+            ("slop (m)", self.contact.slop, true),
+            (
+                "restitution_threshold (m/s)",
+                self.contact.restitution_threshold,
+                true,
+            ),
+            ("tolerance (m/s)", tolerance, true),
+            ("iterations", f64::from(iterations), false),
+            ("threads", f64::from(self.threads), false),
+        ] {
+            let fits = value.is_finite() && (value > 0.0 || may_be_zero && value == 0.0);
+            if !fits {
+                return Err(SettingsError {
+                    field,
+                    expected: if may_be_zero { not_negative } else { positive },
+                    value: value.to_string(),
+                });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,202 @@
+//! The whole world as bytes, and back.
+//!
+//! A snapshot holds everything that the next step depends on: bodies, joints, materials, settings,
+//! contacts with their impulses, what the real-time strategy has learnt, who sleeps, what touches.
+//! A world that goes on from a snapshot goes on bit by bit as the one it was taken from. Shapes are
+//! not in it: they never change, so a snapshot names them by their prints, and the world that is
+//! restored must have had bodies of these shapes. [Hooks](crate::Hooks) are code and stay as they
+//! are.
+//!
+//! The bytes are `DRYSNAP`, a version, a checksum of the rest (8 bytes, little-endian) and the
+//! state in [postcard](https://postcard.jamesmunns.com)'s format.
+
+use super::World;
+use crate::body::Bodies;
+use crate::detect::Contact;
+use crate::events::Watch;
+use crate::joint::Joints;
+use crate::material::Materials;
+use crate::settings::Settings;
+use crate::space::Space;
+use crate::substep::{Changes, RealTime};
+use drystone_frame::StateHash;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use thiserror::Error;
+
+const MAGIC: &[u8; 7] = b"DRYSNAP";
+const VERSION: u8 = 1;
+const HEAD: usize = MAGIC.len() + 1 + 8;
+
+/// Why bytes are no snapshot of this world.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// Something else.
+    #[error("these bytes are no snapshot of a world")]
+    NotASnapshot,
+    /// Of another version.
+    #[error("this snapshot has version {0}; this program reads version {VERSION}")]
+    Version(u8),
+    /// Cut or changed.
+    #[error("this snapshot is damaged: {0}")]
+    Damaged(String),
+    /// A shape that this world never had.
+    #[error(
+        "the snapshot's body `{0}` has a shape that this world never had; build the world as it \
+         was built when the snapshot was taken"
+    )]
+    Shape(String),
+}
+
+/// Everything that the next step depends on.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "")]
+struct State<'a, S: Space> {
+    dimension: u8,
+    settings: Settings<S>,
+    materials: Cow<'a, Materials>,
+    bodies: Cow<'a, Bodies<S>>,
+    joints: Cow<'a, Joints<S>>,
+    contacts: Cow<'a, [Contact<S>]>,
+    solved: Cow<'a, [Contact<S>]>,
+    real_time: Cow<'a, RealTime<S>>,
+    watch: Cow<'a, Watch>,
+    changes: Cow<'a, Changes>,
+    step: u64,
+    time: f64,
+    even_since: (u64, f64, f64),
+}
+
+impl<S: Space> World<S> {
+    /// Everything that the next step depends on, as bytes.
+    #[must_use]
+    pub fn snapshot(&self) -> Vec<u8> {
+        let state = State {
+            dimension: S::DIM as u8,
+            settings: self.settings,
+            materials: Cow::Borrowed(&self.materials),
+            bodies: Cow::Borrowed(&self.bodies),
+            joints: Cow::Borrowed(&self.joints),
+            contacts: Cow::Borrowed(&self.contacts),
+            solved: Cow::Borrowed(&self.solved),
+            real_time: Cow::Borrowed(&*self.real_time),
+            watch: Cow::Borrowed(&self.watch),
+            changes: Cow::Borrowed(&self.changes),
+            step: self.step,
+            time: self.time,
+            even_since: self.even_since,
+        };
+        let mut bytes = MAGIC.to_vec();
+        bytes.push(VERSION);
+        bytes.extend([0; 8]);
+        // Writing plain data to memory cannot fail.
+        let mut bytes = postcard::to_extend(&state, bytes).unwrap_or_default();
+        if bytes.len() >= HEAD {
+            let sum = checksum(&bytes[HEAD..]).to_le_bytes();
+            bytes[HEAD - 8..HEAD].copy_from_slice(&sum);
+        }
+        bytes
+    }
+
+    /// Goes back to a snapshot, or stays as it is.
+    ///
+    /// ```
+    /// use drystone::{Body, Shape3, World3, glam::DVec3};
+    /// let mut world = World3::default();
+    /// world.add(Body::fixed(Shape3::half_space(DVec3::Y)?))?;
+    /// world.add(Body::rigid(Shape3::ball(0.5)?).at(DVec3::new(0.0, 1.0, 0.0)))?;
+    /// let saved = world.snapshot();
+    /// for _ in 0..100 {
+    ///     world.step()?;
+    /// }
+    /// let there = world.state_hash();
+    /// world.restore(&saved)?;
+    /// for _ in 0..100 {
+    ///     world.step()?;
+    /// }
+    /// assert_eq!(world.state_hash(), there);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+        let state = read::<S>(bytes)?;
+        let mut bodies = state.bodies.into_owned();
+        let joints = state.joints.into_owned();
+        let mut real_time = state.real_time.into_owned();
+        let count = bodies.len();
+        let fits = bodies.is_consistent()
+            && joints.is_consistent(count)
+            && real_time.is_consistent(count)
+            && state.changes.is_consistent(count)
+            && [&state.contacts, &state.solved]
+                .into_iter()
+                .all(|list| list.iter().all(|c| c.a.max(c.b) < count as u32));
+        if !fits {
+            return Err(SnapshotError::Damaged("its numbers contradict".to_owned()));
+        }
+        bodies.shape.reserve(count);
+        for k in 0..count {
+            let shape = self.shapes.get(&bodies.print[k]);
+            let shape = shape.ok_or_else(|| SnapshotError::Shape(bodies.name(k).to_owned()))?;
+            bodies.shape.push(shape.clone());
+        }
+        real_time.restore(&bodies, &joints);
+        self.names = (0..count)
+            .filter(|&k| bodies.is_present(k))
+            .map(|k| (bodies.name(k).to_owned(), bodies.id(k)))
+            .collect();
+        self.settings = state.settings;
+        self.materials = state.materials.into_owned();
+        self.bodies = bodies;
+        self.joints = joints;
+        self.contacts = state.contacts.into_owned();
+        self.solved = state.solved.into_owned();
+        *self.real_time = real_time;
+        self.watch = state.watch.into_owned();
+        self.changes = state.changes.into_owned();
+        self.events.clear();
+        self.last = None;
+        (self.step, self.time, self.even_since) = (state.step, state.time, state.even_since);
+        Ok(())
+    }
+}
+
+fn read<S: Space>(bytes: &[u8]) -> Result<State<'static, S>, SnapshotError> {
+    let rest = bytes
+        .strip_prefix(MAGIC)
+        .ok_or(SnapshotError::NotASnapshot)?;
+    match rest.first() {
+        Some(&VERSION) => {}
+        Some(&other) => return Err(SnapshotError::Version(other)),
+        None => return Err(SnapshotError::NotASnapshot),
+    }
+    let damaged = |what: &str| SnapshotError::Damaged(what.to_owned());
+    let sum = bytes
+        .get(HEAD - 8..HEAD)
+        .ok_or_else(|| damaged("it is cut short"))?;
+    if sum != checksum(&bytes[HEAD..]).to_le_bytes() {
+        return Err(damaged("its checksum does not fit"));
+    }
+    let state: State<'static, S> = postcard::from_bytes(&bytes[HEAD..])
+        .map_err(|error| SnapshotError::Damaged(error.to_string()))?;
+    if usize::from(state.dimension) != S::DIM {
+        return Err(damaged("it is of a world of another dimension"));
+    }
+    Ok(state)
+}
+
+/// Eight bytes at a time, the rest one by one.
+fn checksum(bytes: &[u8]) -> u64 {
+    let mut hash = StateHash::new();
+    let mut words = bytes.chunks_exact(8);
+    for word in &mut words {
+        let mut eight = [0; 8];
+        eight.copy_from_slice(word);
+        hash.word(u64::from_le_bytes(eight));
+    }
+    words
+        .remainder()
+        .iter()
+        .for_each(|&byte| hash.word(byte.into()));
+    hash.finish()
+}
