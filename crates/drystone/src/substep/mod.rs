@@ -318,6 +318,10 @@ impl<S: Space> RealTime<S> {
 
     /// Makes what a snapshot leaves out.
     pub(crate) fn restore(&mut self, bodies: &Bodies<S>, joints: &Joints<S>) {
+        // Where the strategy was never used there is nothing, and the next snapshot is to say so.
+        if self.columns.base.is_empty() {
+            return;
+        }
         self.columns.grow(bodies);
         self.links.restore(joints);
         self.rebuild_graph(bodies);
