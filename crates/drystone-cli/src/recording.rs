@@ -38,7 +38,7 @@ impl Recording {
     /// Begins a recording of a run that has not begun. A file that is there is replaced, unless
     /// it is a recording that could be resumed.
     pub(crate) fn create(plan: &Plan, args: &RecordArgs, path: &Path) -> Result<Self, Fault> {
-        refuse_unfinished(path)?;
+        refuse_to_replace(path)?;
         let stage = plan.world.stage();
         let header = header(plan, args)?;
         // Header and stage go to a file beside, which then takes the name: under the name of the
@@ -332,7 +332,17 @@ pub(crate) fn unreadable(path: &Path, error: ReadError) -> Fault {
     }
 }
 
-fn refuse_unfinished(path: &Path) -> Result<(), Fault> {
+/// Refuses what must not be replaced: a recording that can be resumed, a folder, a device.
+fn refuse_to_replace(path: &Path) -> Result<(), Fault> {
+    match fs::metadata(path) {
+        Err(_) => return Ok(()),
+        Ok(there) if !there.is_file() => {
+            let error = io::Error::other("it is not a plain file");
+            let path = path.to_owned();
+            return Err(Fault::Open { path, error });
+        }
+        Ok(_) => {}
+    }
     let Ok(mut file) = File::open(path) else {
         return Ok(());
     };

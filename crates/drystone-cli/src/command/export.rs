@@ -69,9 +69,14 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Fault> {
     for out in &args.outputs {
         let mut source = Source::open(path, args.every.get().into())?;
         let (frames, written) = write(&mut source, out)?;
+        let first = match out.format {
+            ExportFormat::Obj => {
+                format!("{} and so on", numbered(&out.path, 0, "", "obj").display())
+            }
+            _ => out.path.display().to_string(),
+        };
         print(&format!(
-            "wrote {} ({}): {}\n",
-            out.path.display(),
+            "wrote {first} ({}): {}\n",
             bytes(written),
             counted(frames, "frame")
         ))?;
