@@ -28,8 +28,8 @@ shape.half_space.normal = [0, 1, 0]
 [[bodies]]
 name = "stone"
 shape.box.size = [0.4, 0.25, 0.3]
-position = [0, 6, 0]
-repeat.random = { count = 999, region = [5, 11, 5], sizes = [0.8, 1.2], turned = true, seed = 3 }
+position = [0, 8, 0]
+repeat.random = { count = 999, region = [6, 14, 6], sizes = [0.8, 1.2], turned = true, seed = 3 }
 "#;
 
 /// A thousand stones in a drum that never stops.
@@ -41,7 +41,7 @@ strategy = "substep"
 name = "drum"
 kind = "kinematic"
 script.steady.spin = [0, 0, 1]
-shapes = [
+shape.compound.parts = [
   { shape.box.size = [12, 0.5, 8], position = [0, -5, 0] },
   { shape.box.size = [12, 0.5, 8], position = [0, 5, 0] },
   { shape.box.size = [0.5, 12, 8], position = [-5, 0, 0] },
@@ -53,7 +53,7 @@ shapes = [
 [[bodies]]
 name = "stone"
 shape.box.size = [0.5, 0.3, 0.4]
-repeat.random = { count = 999, region = [8, 8, 6.5], sizes = [0.8, 1.2], turned = true, seed = 3 }
+repeat.random = { count = 999, region = [8.4, 8.4, 6.6], sizes = [0.7, 1.0], turned = true, seed = 3 }
 "#;
 
 fn world(scene: &str, threads: u32) -> AnyWorld {
