@@ -93,6 +93,27 @@ fn any_frame_is_found_in_any_order() {
 }
 
 #[test]
+fn damage_of_one_frame_spares_the_other_groups() {
+    let mut bytes = recording();
+    let (all, _) = records(&bytes);
+    // Header, stage, frame 0, state, frames 1 to 3, frame 4, state, frame 5: that is block 9.
+    let start = block_starts(&bytes)[9];
+    bytes[start + 40] ^= 1;
+    let mut scrubber = Scrubber::open(Cursor::new(bytes)).unwrap();
+    for number in [3, 4, 8, 9] {
+        assert_eq!(
+            scrubber.frame(number).unwrap().unwrap(),
+            all[number as usize]
+        );
+    }
+    let Err(ReadError::Damaged(damage)) = scrubber.frame(6) else {
+        panic!("frame 6 needs frame 5");
+    };
+    assert_eq!((damage.block, damage.offset), (9, start as u64));
+    assert_eq!(damage.good_frames, 5);
+}
+
+#[test]
 fn a_run_cut_at_any_byte_goes_on_to_the_same_file() {
     let whole = recording();
     let (all, _) = records(&whole);

@@ -126,6 +126,11 @@ impl<R: Read> Reader<R> {
         self.offset
     }
 
+    /// Blocks read so far.
+    pub(super) fn blocks(&self) -> u64 {
+        self.block
+    }
+
     /// Frames read so far.
     pub fn frames(&self) -> u64 {
         self.frames

@@ -83,28 +83,42 @@ impl<R: Read + Seek> Scrubber<R> {
             }
         };
         loop {
+            let offset = self.source.stream_position()?;
             let block = match block::read(&mut self.source) {
                 Ok(Some(block)) => block,
-                Ok(None) => return Ok(None),
+                Ok(None) => return Err(self.damage(offset, "the file ends before it")),
                 Err(block::BadBlock::Io(error)) => return Err(error.into()),
-                Err(block::BadBlock::Damaged(_, what)) => return Err(damage(number, start, what)),
+                Err(block::BadBlock::Damaged(_, what)) => return Err(self.damage(offset, &what)),
             };
             if block.kind != Some(BlockKind::Frame) {
                 continue;
             }
-            let Some(record) = unpack(&block.payload, &mut past) else {
-                let what = "it does not fit in its place".to_owned();
-                return Err(damage(number, start, what));
-            };
-            if record.number == number {
-                self.last = Some((number, past));
-                return Ok(Some(record));
-            }
-            if record.number > number {
-                let what = "the index does not fit the frames".to_owned();
-                return Err(damage(number, start, what));
+            match unpack(&block.payload, &mut past) {
+                Some(record) if record.number == number => {
+                    self.last = Some((number, past));
+                    return Ok(Some(record));
+                }
+                Some(record) if record.number < number => {}
+                _ => return Err(self.damage(offset, "it does not fit in its place")),
             }
         }
+    }
+
+    /// Damage of the block at a place; its number is found by counting from the beginning.
+    fn damage(&mut self, offset: u64, what: &str) -> ReadError {
+        let counted = self.source.rewind().ok().and_then(|()| {
+            let mut reader = Reader::open(&mut self.source).ok()?;
+            while reader.offset() < offset && matches!(reader.content(), Ok(Some(_))) {}
+            Some((reader.blocks(), reader.frames()))
+        });
+        let (block, good_frames) = counted.unwrap_or_default();
+        ReadError::Damaged(Damage {
+            block,
+            kind: Some(BlockKind::Frame),
+            offset,
+            good_frames,
+            what: what.to_owned(),
+        })
     }
 }
 
@@ -117,16 +131,6 @@ pub fn is_finished(source: &mut (impl Read + Seek)) -> Result<bool, ReadError> {
     source.rewind()?;
     Reader::open(&mut *source)?;
     Ok(read_index(source)?.is_some())
-}
-
-fn damage(frame: u64, offset: u64, what: String) -> ReadError {
-    ReadError::Damaged(Damage {
-        block: 0,
-        kind: Some(BlockKind::Frame),
-        offset,
-        good_frames: frame,
-        what,
-    })
 }
 
 /// The number of frames and the beginnings of groups; `None` if there is no sound index.
