@@ -176,11 +176,11 @@ pub(crate) struct RecordArgs {
     pub(crate) record: Option<PathBuf>,
     /// Frames of the recording in a second, as near as whole steps come
     #[arg(long, value_name = "F", value_parser = positive, allow_hyphen_values = true)]
-    #[arg(default_value = "60")]
+    #[arg(default_value = "60", requires = "record")]
     pub(crate) fps: f64,
     /// Frames from one state in the recording to the next: what is made again on resuming, at most
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
-    #[arg(default_value = "60")]
+    #[arg(default_value = "60", requires = "record")]
     pub(crate) state_every: NonZeroU32,
 }
 

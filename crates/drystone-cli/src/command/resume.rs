@@ -41,7 +41,7 @@ pub(crate) fn resume(path: &Path, threads: Option<NonZeroU32>) -> Result<(), Fau
     };
     let mut outputs = Outputs::default();
     outputs.record(Recording::go_on(path, file, &recovered, state)?);
-    let steps = plan.steps - plan.world.steps();
+    let steps = plan.steps.saturating_sub(plan.world.steps());
     let name = &plan.scene.name;
     let mut outcome: Outcome = match &mut plan.world {
         AnyWorld::Flat(world) => simulate(world, steps, name, outputs),
@@ -71,6 +71,10 @@ impl Remake<'_> {
                 world.restore(state).map_err(|error| {
                     differs(self.path, &format!("its state can't be used: {error}"))
                 })?;
+                if world.steps() != self.recovered.header.step_of(*frame) {
+                    let what = format!("its state is not that of frame {frame}");
+                    return Err(differs(self.path, &what));
+                }
                 frame + 1
             }
             None => 0,
