@@ -78,6 +78,29 @@ fn frames_come_back_bit_by_bit_and_contacts_to_four_digits() {
 }
 
 #[test]
+fn contacts_that_bear_nothing_are_left_out() {
+    let mut toy = Toy::new();
+    for _ in 0..8 {
+        toy.step();
+    }
+    let mut record = toy.record(0);
+    assert_eq!(record.frame.contacts.len(), 3);
+    record.frame.contacts[1].impulse = [0.0; 3];
+    let mut file = Vec::new();
+    let mut writer = Writer::create(&mut file, header(), &stage()).unwrap();
+    writer.frame(&record).unwrap();
+    let (found, _) = records(&file);
+    let pairs = |frame: &Frame| {
+        frame
+            .contacts
+            .iter()
+            .map(|c| c.position[0])
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(pairs(&found[0].frame), [0.0, 2.0]);
+}
+
+#[test]
 fn any_frame_is_found_in_any_order() {
     let (all, _) = records(&recording());
     for bytes in [recording(), recording()[..recording().len() - 100].to_vec()] {

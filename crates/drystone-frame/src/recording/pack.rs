@@ -13,7 +13,8 @@
 //! The engine moves bodies by x⁺ = x + Δ v⁺, so where a frame is a step, positions are predicted
 //! to the last few bits. In a key frame all predictions are 0. Contacts are for drawing and for
 //! force fields: there are more of them than bodies and their last bits are noise, so they are
-//! rounded (4 digits, places 5), and their places are relative to object b.
+//! rounded (4 digits, places 5), and their places are relative to object b. Contacts that bear
+//! nothing, pairs of bodies that are merely near each other, are left out.
 
 use super::bytes::Bytes;
 use super::certificate::FrameCertificate;
@@ -332,7 +333,8 @@ fn packed_contacts(frame: &Frame) -> Vec<PackedContact> {
             codes: std::array::from_fn(|i| code(numbers(i), DROPPED_BITS[i])),
         }
     };
-    frame.contacts.iter().map(packed).collect()
+    let bears = |contact: &&FrameContact| contact.impulse != [0.0; 3];
+    frame.contacts.iter().filter(bears).map(packed).collect()
 }
 
 fn unpacked(packed: &PackedContact, frame: &Frame) -> FrameContact {
