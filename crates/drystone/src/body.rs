@@ -481,9 +481,31 @@ impl<S: Space> Bodies<S> {
     /// The inverse inertia in world axes.
     #[must_use]
     pub(crate) fn world_inv_inertia(&self, index: usize) -> S::Inertia {
+        self.world_inv_inertia_at(index, self.rotation[index])
+    }
+
+    /// The same at another rotation.
+    pub(crate) fn world_inv_inertia_at(&self, index: usize, rotation: S::Rotation) -> S::Inertia {
         let inertial = &self.inertial[index];
-        let world = S::world_inertia(self.rotation[index], &inertial.inv_inertia);
+        let world = S::world_inertia(rotation, &inertial.inv_inertia);
         S::mask_inertia(&world, inertial.free_spins)
+    }
+
+    /// The spin with which a body that turns from one rotation to another keeps its angular
+    /// momentum.
+    pub(crate) fn carried_spin(
+        &self,
+        index: usize,
+        (before, after): (S::Rotation, S::Rotation),
+        spin: S::Spin,
+    ) -> S::Spin {
+        let inertial = &self.inertial[index];
+        let is_free = (0..S::SPIN_DIM).all(|axis| inertial.free_spins.component(axis) > 0.0);
+        if !(inertial.gyroscopic && is_free) {
+            return spin;
+        }
+        let momentum = S::apply_inertia(&S::world_inertia(before, &inertial.inertia), spin);
+        S::apply_inertia(&S::world_inertia(after, &inertial.inv_inertia), momentum)
     }
 
     /// Kinetic energy of one body in J; 0 for bodies that impulses do not move.
@@ -536,6 +558,11 @@ impl<S: Space> Bodies<S> {
     #[must_use]
     pub fn is_present(&self, index: usize) -> bool {
         self.is_present.get(index).copied().unwrap_or(false)
+    }
+
+    /// Whether torques turn the body.
+    pub(crate) fn turns(&self, index: usize) -> bool {
+        self.inertial[index].inv_inertia != S::NO_INERTIA
     }
 
     /// Whether two bodies may touch, as far as they themselves say.

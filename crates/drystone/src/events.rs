@@ -11,6 +11,10 @@ use crate::shape::Geometry;
 use crate::space::{Linear, Space};
 use serde::{Deserialize, Serialize};
 
+/// What touches and carries nothing goes on touching up to this distance, m: else a stone that comes
+/// to rest would begin to touch again and again.
+const STILL_TOUCHING: f64 = 5e-3;
+
 /// Something that happened in a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -76,16 +80,15 @@ impl Watch {
         let carried = |c: &Contact<S>| c.point.normal.dot(c.impulse);
         let mut now = Vec::with_capacity(self.touching.len());
         for pair in contacts.chunk_by(|p, q| (p.a, p.b) == (q.a, q.b)) {
-            let touches = |c: &Contact<S>| carried(c) > 0.0 || c.point.separation < 0.0;
+            let [a, b] = [pair[0].a, pair[0].b].map(|k| bodies.id(k as usize));
+            let is_new = self.touching.binary_search(&(a, b)).is_err();
+            let near = if is_new { 0.0 } else { STILL_TOUCHING };
+            let touches = |c: &Contact<S>| carried(c) > 0.0 || c.point.separation < near;
             if !pair.iter().any(touches) {
                 continue;
             }
-            let (a, b) = (
-                bodies.id(pair[0].a as usize),
-                bodies.id(pair[0].b as usize),
-            );
             now.push((a, b));
-            if self.touching.binary_search(&(a, b)).is_err() {
+            if is_new {
                 let most = pair
                     .iter()
                     .fold(&pair[0], |m, c| if carried(c) > carried(m) { c } else { m });

@@ -102,13 +102,8 @@ pub(crate) fn fly<S: Space>(bodies: &mut Bodies<S>, k: usize, acceleration: &Mot
 
 /// Gives a body a new rotation and the spin with which it keeps its angular momentum.
 pub(crate) fn set_rotation<S: Space>(bodies: &mut Bodies<S>, k: usize, rotation: S::Rotation) {
-    let inertial = &bodies.inertial[k];
-    let is_free = (0..S::SPIN_DIM).all(|axis| inertial.free_spins.component(axis) > 0.0);
-    if inertial.gyroscopic && is_free {
-        let momentum = bodies.angular_momentum(k);
-        let inverse = S::world_inertia(rotation, &inertial.inv_inertia);
-        bodies.motion[k].spin = S::apply_inertia(&inverse, momentum);
-    }
+    let turn = (bodies.rotation[k], rotation);
+    bodies.motion[k].spin = bodies.carried_spin(k, turn, bodies.motion[k].spin);
     bodies.rotation[k] = rotation;
 }
 

@@ -9,7 +9,8 @@
 //! space ← shape ← body ← detect ← problem ← certify, solve ← repair, integrate ← world
 //! ```
 //!
-//! [`query`] answers what rays hit, what is near and what overlaps.
+//! [`query`] answers what rays hit, what is near and what overlaps. [`ccd`] says when moving points,
+//! edges and faces meet, [`intersect`] whether a state intersects itself.
 //!
 //! Two and three dimensions are one source: see [`space`]. Ten lines that simulate something
 //! stand at [`World`].
@@ -17,11 +18,13 @@
 //! Units are SI throughout; the signs of contact are fixed in [`problem`].
 
 pub mod body;
+pub mod ccd;
 pub mod certify;
 pub mod closed_form;
 pub mod detect;
 pub mod events;
 pub mod integrate;
+pub mod intersect;
 pub mod joint;
 pub mod material;
 pub mod problem;
@@ -36,8 +39,8 @@ pub mod substep;
 pub mod world;
 
 pub use body::{Body, BodyError, BodyId, Groups, Kind, Mass, Motion, Push};
-pub use detect::rules::{Encounter, Hooks};
 pub use certify::Certificate;
+pub use detect::rules::{Encounter, Hooks};
 pub use events::Event;
 pub use glamx as glam;
 pub use joint::{Axis, Drive, Freedom, Goal, Joint, JointError, JointId, JointKind, Reaction};
@@ -45,9 +48,9 @@ pub use material::{Combine, Material, MaterialError, MaterialId, Materials, Surf
 pub use problem::assemble::ContactRules;
 pub use problem::impact::ImpactLaw;
 pub use script::{Keyframe, Script};
+pub use settings::{Settings, Strategy};
 pub use shape::{Geometry, Pose, Shape2, Shape3, ShapeError};
 pub use solve::{Auto, Limits, Newton, Pgs, SolverKind};
 pub use space::{Components, D2, D3, Linear, Space};
 pub use substep::Substep;
-pub use settings::{Settings, Strategy};
 pub use world::{Energy, SnapshotError, StepError, StepReport, World, World2, World3};

@@ -35,6 +35,14 @@ pub trait Angles: Sized {
     ) -> [Angle<Self>; 3]
     where
         Self: Space;
+    /// An inertia with s (1 − r rᵀ/r²) added: what resists turns that move r.
+    fn stiffened(
+        inertia: &<Self as Space>::Inertia,
+        r: <Self as Space>::Vector,
+        s: f64,
+    ) -> <Self as Space>::Inertia
+    where
+        Self: Space;
     /// The axis x of a frame, as a spin.
     fn first_axis(rotation: <Self as Space>::Rotation) -> <Self as Space>::Spin
     where
@@ -67,6 +75,9 @@ impl Angles for D2 {
         };
         [angle, Angle::default(), Angle::default()]
     }
+    fn stiffened(inertia: &f64, _r: <D2 as Space>::Vector, s: f64) -> f64 {
+        inertia + s
+    }
     fn first_axis(_rotation: <D2 as Space>::Rotation) -> f64 {
         1.0
     }
@@ -85,6 +96,14 @@ impl Angles for D3 {
             Some(axis) => hinge_angles(a, relative, axis),
             None => vector_angles(a, relative),
         }
+    }
+    fn stiffened(inertia: &DMat3, r: DVec3, s: f64) -> DMat3 {
+        let square = r.length_squared();
+        if square == 0.0 {
+            return *inertia;
+        }
+        let along = DMat3::from_cols(r * r.x, r * r.y, r * r.z) * (1.0 / square);
+        *inertia + (DMat3::IDENTITY - along) * s
     }
     fn first_axis(rotation: DQuat) -> DVec3 {
         rotation * DVec3::X
@@ -150,7 +169,10 @@ mod tests {
             for k in 0..3 {
                 let rate = (after[k].value - before[k].value) / step;
                 let expected = before[k].along.dot(spin);
-                assert!((rate - expected).abs() < tolerance, "{k}: {rate} {expected}");
+                assert!(
+                    (rate - expected).abs() < tolerance,
+                    "{k}: {rate} {expected}"
+                );
             }
         }
     }

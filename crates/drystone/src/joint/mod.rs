@@ -358,10 +358,14 @@ impl<S: Space> Joint<S> {
         };
         for frame in frames {
             if !frame.position.is_finite() {
-                return Err(JointError::Frame("positions must be made of finite numbers"));
+                return Err(JointError::Frame(
+                    "positions must be made of finite numbers",
+                ));
             }
             if !S::is_near_unit(frame.rotation) {
-                return Err(JointError::Frame("rotations must be within 1e-3 of unit length"));
+                return Err(JointError::Frame(
+                    "rotations must be within 1e-3 of unit length",
+                ));
             }
         }
         for value in [self.break_force, self.break_torque] {

@@ -6,13 +6,12 @@
 //! $$ \Delta c = n\cdot(l_b - l_a) + j_b\cdot\theta_b - j_a\cdot\theta_a . $$
 //!
 //! Distances along A's axis $e_i$: $c = e_i\cdot d$ with $d = p_b - p_a$, $n = e_i$,
-//! $j_b = r_b\times e_i$, and because the axis turns with A, $j_a = (r_a + d)\times e_i$. To second
-//! order the bodies' spins add $\tfrac12 h^2 n\cdot(\omega_b\times(\omega_b\times r_b) -
-//! \omega_a\times(\omega_a\times (r_a + d)))$ in h seconds; a joint that knows of it does not creep
-//! outwards on what swings.
+//! $j_b = r_b\times e_i$, and because the axis turns with A, $j_a = (r_a + d)\times e_i$.
+//!
+//! In a step, c is that of its end and arms and axes are those of a point within it: see
+//! [`crate::substep`] for which.
 
 use super::{Axis, Freedom, Goal, JointKind};
-use crate::body::Bodies;
 use crate::shape::Pose;
 use crate::space::{Components, Linear, Space};
 
@@ -21,20 +20,14 @@ use crate::space::{Components, Linear, Space};
 pub(crate) struct Row<S: Space> {
     /// c, m or rad.
     pub(crate) value: f64,
-    /// What spins add to it in a second squared, m/s².
-    pub(crate) bend: f64,
     pub(crate) n: S::Vector,
     pub(crate) j_a: S::Spin,
     pub(crate) j_b: S::Spin,
-}
-
-/// Bodies and frames of a joint. Frames are relative to centres of mass, in body axes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ends<S: Space> {
-    pub(crate) a: usize,
-    pub(crate) b: usize,
-    pub(crate) frame_a: Pose<S>,
-    pub(crate) frame_b: Pose<S>,
+    /// From the centres of mass to where a force along n acts, m.
+    pub(crate) arm_a: S::Vector,
+    pub(crate) arm_b: S::Vector,
+    /// How far apart the points are that it pulls along their line, m; 0 for other rows.
+    pub(crate) length: f64,
 }
 
 /// Which coordinate of a joint.
@@ -103,28 +96,34 @@ fn add_axis(coordinate: Coordinate, axis: &Axis, rows: &mut Vec<(Coordinate, Rol
     }
 }
 
+/// Where the centres of mass of a joint's bodies are at the end of a step, and at the point within
+/// it whose directions count.
+pub(crate) struct Poses<'a, S: Space> {
+    pub(crate) end: [&'a Pose<S>; 2],
+    pub(crate) within: [&'a Pose<S>; 2],
+}
+
 /// A joint's frames in the world.
-pub(crate) struct Placed<S: Space> {
+struct Placed<S: Space> {
     /// From the centres of mass to the frames' origins, m.
-    pub(crate) arm_a: S::Vector,
-    pub(crate) arm_b: S::Vector,
-    /// From A's to B's origin, m.
-    pub(crate) between: S::Vector,
+    arm_a: S::Vector,
+    arm_b: S::Vector,
+    /// From A's origin to B's, m.
+    between: S::Vector,
     rotation_a: S::Rotation,
     rotation_b: S::Rotation,
 }
 
 /// Places a joint's frames.
-pub(crate) fn place<S: Space>(bodies: &Bodies<S>, ends: &Ends<S>) -> Placed<S> {
-    let (turn_a, turn_b) = (bodies.rotation[ends.a], bodies.rotation[ends.b]);
-    let arm_a = S::rotate(turn_a, ends.frame_a.position);
-    let arm_b = S::rotate(turn_b, ends.frame_b.position);
+fn place<S: Space>(frames: [&Pose<S>; 2], [a, b]: [&Pose<S>; 2]) -> Placed<S> {
+    let arm_a = S::rotate(a.rotation, frames[0].position);
+    let arm_b = S::rotate(b.rotation, frames[1].position);
     Placed {
         arm_a,
         arm_b,
-        between: (bodies.position[ends.b] - bodies.position[ends.a]) + (arm_b - arm_a),
-        rotation_a: S::compose(turn_a, ends.frame_a.rotation),
-        rotation_b: S::compose(turn_b, ends.frame_b.rotation),
+        between: (b.position - a.position) + (arm_b - arm_a),
+        rotation_a: S::compose(a.rotation, frames[0].rotation),
+        rotation_b: S::compose(b.rotation, frames[1].rotation),
     }
 }
 
@@ -138,43 +137,51 @@ fn hinge_axis(kind: &JointKind) -> Option<usize> {
     if free.next().is_none() { first } else { None }
 }
 
-/// Calls `f` with every row of a joint; rows of one coordinate follow each other.
+/// Calls `f` with every row of a joint: values are those at the end, directions those within.
 pub(crate) fn for_each_row<S: Space>(
-    bodies: &Bodies<S>,
-    ends: &Ends<S>,
-    kind: &JointKind,
-    roles: &[(Coordinate, Role)],
+    frames: [&Pose<S>; 2],
+    (kind, roles): (&JointKind, &[(Coordinate, Role)]),
+    poses: &Poses<'_, S>,
     mut f: impl FnMut(usize, Row<S>),
 ) {
-    let placed = place(bodies, ends);
+    let end = place(frames, poses.end);
+    let middle = place(frames, poses.within);
     let mut angles = None;
     for (index, &(coordinate, _)) in roles.iter().enumerate() {
         let row = match coordinate {
             Coordinate::Linear(k) => {
                 let unit = S::Vector::default().with_component(k as usize, 1.0);
-                let n = S::rotate(placed.rotation_a, unit);
-                along(bodies, ends, &placed, n, n.dot(placed.between))
+                let value = S::rotate(end.rotation_a, unit).dot(end.between);
+                let n = S::rotate(middle.rotation_a, unit);
+                row([middle.arm_a + middle.between, middle.arm_b], n, value)
             }
             Coordinate::Angular(k) => {
-                let angles = angles.get_or_insert_with(|| {
-                    S::angles(placed.rotation_a, placed.rotation_b, hinge_axis(kind))
+                let (end, middle) = angles.get_or_insert_with(|| {
+                    let free = hinge_axis(kind);
+                    (
+                        S::angles(end.rotation_a, end.rotation_b, free),
+                        S::angles(middle.rotation_a, middle.rotation_b, free),
+                    )
                 });
-                let angle = angles[k as usize];
+                let along = middle[k as usize].along;
                 Row {
-                    value: angle.value,
-                    j_a: angle.along,
-                    j_b: angle.along,
+                    value: end[k as usize].value,
+                    j_a: along,
+                    j_b: along,
                     ..Row::default()
                 }
             }
             Coordinate::Distance => {
-                let length = placed.between.length();
-                let n = if length > 0.0 {
-                    placed.between * (1.0 / length)
+                let along = middle.between.length();
+                let n = if along > 0.0 {
+                    middle.between * (1.0 / along)
                 } else {
                     S::Vector::default().with_component(0, 1.0)
                 };
-                stretch(bodies, ends, &placed, n, length)
+                Row {
+                    length: along,
+                    ..row([middle.arm_a, middle.arm_b], n, end.between.length())
+                }
             }
             Coordinate::Gear => {
                 let ratio = match kind {
@@ -182,8 +189,8 @@ pub(crate) fn for_each_row<S: Space>(
                     _ => 1.0,
                 };
                 Row {
-                    j_a: -S::first_axis(placed.rotation_a),
-                    j_b: S::first_axis(placed.rotation_b) * ratio,
+                    j_a: -S::first_axis(middle.rotation_a),
+                    j_b: S::first_axis(middle.rotation_b) * ratio,
                     ..Row::default()
                 }
             }
@@ -192,44 +199,15 @@ pub(crate) fn for_each_row<S: Space>(
     }
 }
 
-/// A row along an axis of A.
-fn along<S: Space>(
-    bodies: &Bodies<S>,
-    ends: &Ends<S>,
-    placed: &Placed<S>,
-    n: S::Vector,
-    value: f64,
-) -> Row<S> {
-    row(bodies, ends, [placed.arm_a + placed.between, placed.arm_b], n, value)
-}
-
-/// A row along the line between the frames' origins.
-fn stretch<S: Space>(
-    bodies: &Bodies<S>,
-    ends: &Ends<S>,
-    placed: &Placed<S>,
-    n: S::Vector,
-    value: f64,
-) -> Row<S> {
-    row(bodies, ends, [placed.arm_a, placed.arm_b], n, value)
-}
-
-fn row<S: Space>(
-    bodies: &Bodies<S>,
-    ends: &Ends<S>,
-    [arm_a, arm_b]: [S::Vector; 2],
-    n: S::Vector,
-    value: f64,
-) -> Row<S> {
-    let inward = |k: usize, arm: S::Vector| {
-        let spin = bodies.motion[k].spin;
-        S::spin_cross(spin, S::spin_cross(spin, arm))
-    };
+/// A row along n at these arms.
+fn row<S: Space>([arm_a, arm_b]: [S::Vector; 2], n: S::Vector, value: f64) -> Row<S> {
     Row {
         value,
-        bend: n.dot(inward(ends.b, arm_b) - inward(ends.a, arm_a)),
         n,
         j_a: S::cross(arm_a, n),
         j_b: S::cross(arm_b, n),
+        arm_a,
+        arm_b,
+        length: 0.0,
     }
 }

@@ -1,12 +1,12 @@
 //! The joints of a world.
 
-use super::rows::{Coordinate, Ends, Role, Row, for_each_row, rows_of};
+use super::rows::{Coordinate, Poses, Role, Row, for_each_row, rows_of};
 use super::{Anchor, Joint, JointError, JointKind};
 use crate::body::Bodies;
-use std::collections::BTreeMap;
 use crate::shape::Pose;
 use crate::space::{Linear, Space};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Names a joint of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -41,23 +41,33 @@ pub(crate) struct Held<S: Space> {
 }
 
 impl<S: Space> Held<S> {
-    pub(crate) fn ends(&self) -> Ends<S> {
-        Ends {
-            a: self.a as usize,
-            b: self.b as usize,
-            frame_a: self.frame_a,
-            frame_b: self.frame_b,
-        }
-    }
-
     /// Calls `f` with every row.
     pub(crate) fn for_each_row(
+        &self,
+        roles: &[(Coordinate, Role)],
+        poses: &Poses<'_, S>,
+        f: impl FnMut(usize, Row<S>),
+    ) {
+        let frames = [&self.frame_a, &self.frame_b];
+        for_each_row(frames, (&self.kind, roles), poses, f);
+    }
+
+    /// Calls `f` with every row as bodies are now.
+    fn for_each_row_now(
         &self,
         bodies: &Bodies<S>,
         roles: &[(Coordinate, Role)],
         f: impl FnMut(usize, Row<S>),
     ) {
-        for_each_row(bodies, &self.ends(), &self.kind, roles, f);
+        let [a, b] = [self.a, self.b].map(|k| Pose {
+            position: bodies.position[k as usize],
+            rotation: bodies.rotation[k as usize],
+        });
+        let now = Poses {
+            end: [&a, &b],
+            within: [&a, &b],
+        };
+        self.for_each_row(roles, &now, f);
     }
 }
 
@@ -109,6 +119,11 @@ impl<S: Space> Joints<S> {
         self.list.get(k).filter(|_| is_same)?.as_ref()
     }
 
+    /// The joint at a place.
+    pub(crate) fn at(&self, place: u32) -> Option<&Held<S>> {
+        self.list.get(place as usize)?.as_ref()
+    }
+
     /// The place of the joint of a name.
     pub(crate) fn place(&self, name: &str) -> Option<u32> {
         self.names.get(name).copied()
@@ -140,7 +155,9 @@ impl<S: Space> Joints<S> {
         self.generation.len() == count
             && self.vacant.iter().all(is_place)
             && self.names.values().all(is_place)
-            && self.iter().all(|(_, joint)| is_body(joint.a) && is_body(joint.b))
+            && self
+                .iter()
+                .all(|(_, joint)| is_body(joint.a) && is_body(joint.b))
     }
 
     pub(crate) fn id(&self, place: u32) -> JointId {
@@ -256,7 +273,7 @@ impl<S: Space> Joints<S> {
         let (mut distance, mut angle) = (0.0_f64, 0.0_f64);
         for (_, joint) in self.iter() {
             let roles = rows_of::<S>(&joint.kind);
-            joint.for_each_row(bodies, &roles, |k, row| {
+            joint.for_each_row_now(bodies, &roles, |k, row| {
                 let (coordinate, role) = roles[k];
                 let error = match role {
                     Role::Lock => row.value.abs(),
@@ -311,7 +328,7 @@ pub(crate) fn reaction<S: Space>(
 ) -> Reaction<S> {
     let roles = rows_of::<S>(&joint.kind);
     let mut sum = Reaction::default();
-    joint.for_each_row(bodies, &roles, |k, row| {
+    joint.for_each_row_now(bodies, &roles, |k, row| {
         let f = multipliers.get(k).copied().unwrap_or(0.0);
         if roles[k].0.is_angular() {
             sum.torque += row.j_b * f;

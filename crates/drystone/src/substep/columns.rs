@@ -6,7 +6,6 @@
 
 use std::ops::Range;
 
-use super::links::Links;
 use super::patch::Field;
 use super::records::Records;
 use super::shared::Shared;
@@ -78,6 +77,12 @@ impl<S: Space> BodyColumns<S> {
             self.before.push(Column::default());
             put(&mut self.before[k + 1], &bodies.motion[k]);
         }
+        self.make_room();
+    }
+
+    /// Makes all columns as long as there are bases.
+    pub(crate) fn make_room(&mut self) {
+        let count = self.base.len() + 1;
         for columns in [
             &mut self.drift,
             &mut self.motion,
@@ -88,7 +93,7 @@ impl<S: Space> BodyColumns<S> {
             &mut self.push,
             &mut self.keep,
         ] {
-            columns.resize(bodies.len() + 1, Column::default());
+            columns.resize(count, Column::default());
         }
     }
 
@@ -167,7 +172,8 @@ impl<S: Space> BodyColumns<S> {
             };
             self.mass[place].0[axis] = (mass * per_square) as f32;
         }
-        let inertia = held_inertia(bodies, k);
+        let world = S::world_inertia(bodies.rotation[k], &bodies.inertial[k].inertia);
+        let inertia = held_inertia(bodies, k, &world);
         self.inertia[place].0[..6].copy_from_slice(&inertia.map(|i| (i * per_square) as f32));
         let push = Motion::<S> {
             linear: acceleration.linear * h,
@@ -182,12 +188,20 @@ impl<S: Space> BodyColumns<S> {
         put(&mut self.keep[place], &damped);
     }
 
+    /// Gives a body another inertia in world axes for a substep.
+    pub(crate) fn set_inertia(
+        &mut self,
+        bodies: &Bodies<S>,
+        k: usize,
+        inertia: &S::Inertia,
+        h: f64,
+    ) {
+        let inertia = held_inertia(bodies, k, inertia).map(|i| (i / (h * h)) as f32);
+        self.inertia[k + 1].0[..6].copy_from_slice(&inertia);
+    }
+
     /// What the kernels work on, and what moves bodies between their calls.
-    pub(crate) fn share<'a>(
-        &'a mut self,
-        records: &'a mut Records,
-        links: &'a mut Links,
-    ) -> (Field<'a>, Flight<'a>) {
+    pub(crate) fn share<'a>(&'a mut self, records: &'a mut Records) -> (Field<'a>, Flight<'a>) {
         (
             Field {
                 records: Shared::new(&mut records.columns),
@@ -198,8 +212,6 @@ impl<S: Space> BodyColumns<S> {
                 aim: Shared::new(&mut self.aim),
                 mass: &self.mass,
                 inertia: &self.inertia,
-                links: Shared::new(&mut links.columns),
-                link_ends: &links.ends,
             },
             Flight {
                 before: Shared::new(&mut self.before),
@@ -268,7 +280,7 @@ impl Flight<'_> {
 }
 
 /// Writes linear, then angular motion into the first places of a column.
-fn put<S: Space>(column: &mut Column, motion: &Motion<S>) {
+pub(super) fn put<S: Space>(column: &mut Column, motion: &Motion<S>) {
     for axis in 0..S::DIM {
         column.0[axis] = motion.linear.component(axis) as f32;
     }
@@ -278,7 +290,7 @@ fn put<S: Space>(column: &mut Column, motion: &Motion<S>) {
 }
 
 /// Reads linear and angular motion from the first places of a column.
-fn get<S: Space>(column: &Column) -> Motion<S> {
+pub(super) fn get<S: Space>(column: &Column) -> Motion<S> {
     let mut motion = Motion::<S>::default();
     for axis in 0..S::DIM {
         motion.linear = motion
@@ -294,15 +306,14 @@ fn get<S: Space>(column: &Column) -> Motion<S> {
 
 /// xx, yy, zz, xy, xz, yz of a body's inertia in world axes, immovable where it can't turn; in the
 /// plane the one number.
-fn held_inertia<S: Space>(bodies: &Bodies<S>, k: usize) -> [f64; 6] {
+fn held_inertia<S: Space>(bodies: &Bodies<S>, k: usize, world: &S::Inertia) -> [f64; 6] {
     let inertial = &bodies.inertial[k];
     let is_free = |axis: usize| inertial.free_spins.component(axis) > 0.0;
     let turns = S::apply_inertia(&inertial.inv_inertia, S::Spin::splat(1.0)).length() > 0.0;
-    let world = S::world_inertia(bodies.rotation[k], &inertial.inertia);
     let element = |i: usize, j: usize| {
         if turns && is_free(i) && is_free(j) {
             let unit = S::Spin::default().with_component(j, 1.0);
-            S::apply_inertia(&world, unit).component(i)
+            S::apply_inertia(world, unit).component(i)
         } else if i == j {
             IMMOVABLE
         } else {

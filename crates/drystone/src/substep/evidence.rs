@@ -14,9 +14,9 @@ use crate::detect::Contact;
 use crate::material::Surface;
 use crate::problem::assemble::{Assembled, put_on_belt, responses};
 use crate::problem::{ContactProblem, Impulses, Island, Row, Side, Velocities};
+use crate::settings::Settings;
 use crate::shape::ContactPoint;
 use crate::space::{Components, Space};
-use crate::settings::Settings;
 
 /// The last substep of a step, as a contact problem with its answer.
 #[derive(Clone, Debug)]
@@ -78,16 +78,15 @@ impl<S: Space> RealTime<S> {
         };
         let mut ledger = Ledger::default();
         let mut tied = vec![(S::Vector::default(), S::Spin::default()); bodies.len()];
-        self.links
-            .for_each_force::<S>(|[a, b], n, [j_a, j_b], force| {
-                for (k, j, impulse) in [(a, j_a, -force * h), (b, j_b, force * h)] {
-                    tied[k].0 += n * impulse;
-                    tied[k].1 += j * impulse;
-                }
-            });
+        self.links.for_each_force(|[a, b], n, [j_a, j_b], force| {
+            for (k, j, impulse) in [(a, j_a, -force * h), (b, j_b, force * h)] {
+                tied[k].0 += n * impulse;
+                tied[k].1 += j * impulse;
+            }
+        });
         for (k, (push, twist)) in tied.into_iter().enumerate() {
             // What touches nothing was moved apart: it neither loses nor gains here.
-            let (before, mut free) = if self.graph.is_held(k) && !self.is_asleep(k) {
+            let (before, mut free) = if self.is_in_columns(k) && !self.is_asleep(k) {
                 self.columns.last_substep(k, h)
             } else {
                 (bodies.motion[k], bodies.motion[k])

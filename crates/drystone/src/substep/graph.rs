@@ -16,27 +16,48 @@ struct Touch {
     side: f32,
 }
 
-/// What each body touches.
+/// Bodies by colour, with their patches.
 #[derive(Clone, Debug, Default)]
-struct Touches {
+pub(crate) struct Graph {
+    /// Groups of each colour.
+    pub(crate) colors: Vec<Vec<BodyGroup>>,
+    pub(crate) sides: Vec<Sides>,
     /// First touch of each body; one more at the end.
     starts: Vec<u32>,
-    list: Vec<Touch>,
+    touches: Vec<Touch>,
 }
 
-impl Touches {
-    /// `records` are record, body A and body B; only bodies that move are listed.
+impl Graph {
+    /// Whether a body has any patch.
+    pub(crate) fn is_held(&self, body: usize) -> bool {
+        self.starts.len() > body + 1 && self.starts[body] < self.starts[body + 1]
+    }
+
+    /// Builds the graph anew: `patches` are record, body A and body B; only bodies that move are
+    /// coloured.
+    pub(crate) fn rebuild(
+        &mut self,
+        patches: &[(u32, [u32; 2])],
+        bodies: usize,
+        moves: impl Fn(usize) -> bool,
+    ) {
+        self.collect(patches, bodies, &moves);
+        let colors = self.paint(bodies, &moves);
+        self.lay_out(&colors);
+    }
+
     fn collect(
         &mut self,
-        records: &[(u32, [u32; 2])],
+        patches: &[(u32, [u32; 2])],
         bodies: usize,
         moves: &impl Fn(usize) -> bool,
     ) {
         self.starts.clear();
         self.starts.resize(bodies + 2, 0);
-        for (_, ends) in records {
-            for body in ends.map(|k| k as usize).into_iter().filter(|&k| moves(k)) {
-                self.starts[body + 2] += 1;
+        let both = |ends: &[u32; 2]| ends.map(|k| (k, moves(k as usize)));
+        for (_, ends) in patches {
+            for (body, _) in both(ends).into_iter().filter(|(_, moves)| *moves) {
+                self.starts[body as usize + 2] += 1;
             }
         }
         for k in 2..self.starts.len() {
@@ -48,14 +69,14 @@ impl Touches {
             side: 0.0,
         };
         let count = self.starts.last().copied().unwrap_or(0) as usize;
-        self.list.clear();
-        self.list.resize(count, empty);
-        for &(record, ends) in records {
+        self.touches.clear();
+        self.touches.resize(count, empty);
+        for &(record, ends) in patches {
             for (k, side) in [(0, -1.0), (1, 1.0)] {
                 let body = ends[k] as usize;
                 if moves(body) {
                     let place = &mut self.starts[body + 1];
-                    self.list[*place as usize] = Touch {
+                    self.touches[*place as usize] = Touch {
                         record,
                         other: ends[1 - k],
                         side,
@@ -67,60 +88,13 @@ impl Touches {
         self.starts.pop();
     }
 
-    fn of(&self, body: usize) -> &[Touch] {
-        match (self.starts.get(body), self.starts.get(body + 1)) {
-            (Some(&start), Some(&end)) => &self.list[start as usize..end as usize],
-            _ => &[],
-        }
-    }
-}
-
-/// Groups of one colour.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Color {
-    /// Bodies without joints.
-    pub(crate) plain: Vec<BodyGroup>,
-    /// Bodies with joints.
-    pub(crate) linked: Vec<BodyGroup>,
-}
-
-/// Bodies by colour, with their patches and joints.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Graph {
-    pub(crate) colors: Vec<Color>,
-    /// Patches of groups.
-    pub(crate) sides: Vec<Sides>,
-    /// Rows of joints of groups.
-    pub(crate) links: Vec<Sides>,
-    patches_of: Touches,
-    links_of: Touches,
-}
-
-impl Graph {
-    /// Whether a body has any patch or joint.
-    pub(crate) fn is_held(&self, body: usize) -> bool {
-        !(self.patches_of.of(body).is_empty() && self.links_of.of(body).is_empty())
-    }
-
-    /// Builds the graph anew: `patches` and `links` are record, body A and body B; only bodies that
-    /// move are coloured.
-    pub(crate) fn rebuild(
-        &mut self,
-        patches: &[(u32, [u32; 2])],
-        links: &[(u32, [u32; 2])],
-        bodies: usize,
-        moves: impl Fn(usize) -> bool,
-    ) {
-        self.patches_of.collect(patches, bodies, &moves);
-        self.links_of.collect(links, bodies, &moves);
-        let colors = self.paint(bodies, &moves);
-        self.lay_out(&colors);
+    fn touches(&self, body: usize) -> &[Touch] {
+        &self.touches[self.starts[body] as usize..self.starts[body + 1] as usize]
     }
 
     /// Record, body on the other side, and 1 where this body is B or −1 where it is A.
     pub(crate) fn patches_of(&self, body: usize) -> impl Iterator<Item = (u32, u32, f64)> {
-        self.patches_of
-            .of(body)
+        self.touches(body)
             .iter()
             .map(|touch| (touch.record, touch.other, f64::from(touch.side)))
     }
@@ -134,7 +108,7 @@ impl Graph {
         for body in (0..bodies).filter(|&k| moves(k) && self.is_held(k)) {
             taken.clear();
             taken.resize(colors.len() + 1, false);
-            for touch in self.patches_of.of(body).iter().chain(self.links_of.of(body)) {
+            for touch in self.touches(body) {
                 if let Some(slot) = taken.get_mut(color[touch.other as usize] as usize) {
                     *slot = true;
                 }
@@ -151,34 +125,42 @@ impl Graph {
 
     /// Eight bodies to a group; those with many patches together, so that lanes stay busy.
     fn lay_out(&mut self, colors: &[Vec<u32>]) {
-        let (mut sides, mut links) = (Vec::new(), Vec::new());
-        let mut laid_out = Vec::with_capacity(colors.len());
+        self.colors.clear();
+        let mut all = Vec::new();
         for bodies in colors {
             let mut bodies = bodies.clone();
-            bodies.sort_by_key(|&k| {
-                let (links, patches) = (self.links_of.of(k as usize), self.patches_of.of(k as usize));
-                std::cmp::Reverse((links.len(), patches.len()))
-            });
-            let first_plain = bodies.partition_point(|&k| !self.links_of.of(k as usize).is_empty());
-            let mut groups = |bodies: &[u32]| {
-                bodies
-                    .chunks(LANES)
-                    .map(|eight| self.group(eight, &mut sides, &mut links))
-                    .collect()
-            };
-            laid_out.push(Color {
-                linked: groups(&bodies[..first_plain]),
-                plain: groups(&bodies[first_plain..]),
-            });
+            bodies.sort_by_key(|&k| std::cmp::Reverse(self.touches(k as usize).len()));
+            let mut groups = Vec::with_capacity(bodies.len().div_ceil(LANES));
+            for eight in bodies.chunks(LANES) {
+                groups.push(self.group(eight, &mut all));
+            }
+            self.colors.push(groups);
         }
-        self.colors = laid_out;
-        self.sides = sides;
-        self.links = links;
+        self.sides = all;
     }
 
-    fn group(&self, bodies: &[u32], sides: &mut Vec<Sides>, links: &mut Vec<Sides>) -> BodyGroup {
-        let (start, end) = rows_of(bodies, &self.patches_of, sides);
-        let (link_start, link_end) = rows_of(bodies, &self.links_of, links);
+    fn group(&self, bodies: &[u32], all: &mut Vec<Sides>) -> BodyGroup {
+        let start = all.len() as u32;
+        let most = bodies
+            .iter()
+            .map(|&k| self.touches(k as usize).len())
+            .max()
+            .unwrap_or(0);
+        for j in 0..most {
+            let mut sides = Sides {
+                records: [0; LANES],
+                others: [0; LANES],
+                side: Column([1.0; LANES]),
+            };
+            for (lane, &body) in bodies.iter().enumerate() {
+                if let Some(touch) = self.touches(body as usize).get(j) {
+                    sides.records[lane] = touch.record;
+                    sides.others[lane] = touch.other + 1;
+                    sides.side.0[lane] = touch.side;
+                }
+            }
+            all.push(sides);
+        }
         let mut places = [0; LANES];
         for (lane, &body) in bodies.iter().enumerate() {
             places[lane] = body + 1;
@@ -186,35 +168,7 @@ impl Graph {
         BodyGroup {
             bodies: places,
             start,
-            end,
-            link_start,
-            link_end,
+            end: all.len() as u32,
         }
     }
-}
-
-/// Adds what up to eight bodies touch, one of each a row; first and one past the last row.
-fn rows_of(bodies: &[u32], touches: &Touches, all: &mut Vec<Sides>) -> (u32, u32) {
-    let start = all.len() as u32;
-    let most = bodies
-        .iter()
-        .map(|&k| touches.of(k as usize).len())
-        .max()
-        .unwrap_or(0);
-    for j in 0..most {
-        let mut sides = Sides {
-            records: [0; LANES],
-            others: [0; LANES],
-            side: Column([1.0; LANES]),
-        };
-        for (lane, &body) in bodies.iter().enumerate() {
-            if let Some(touch) = touches.of(body as usize).get(j) {
-                sides.records[lane] = touch.record;
-                sides.others[lane] = touch.other + 1;
-                sides.side.0[lane] = touch.side;
-            }
-        }
-        all.push(sides);
-    }
-    (start, all.len() as u32)
 }

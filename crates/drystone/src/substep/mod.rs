@@ -26,6 +26,7 @@
 
 mod columns;
 mod crew;
+mod elimination;
 mod evidence;
 mod graph;
 mod guess;
@@ -40,6 +41,7 @@ mod sleep;
 mod touching;
 
 use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
 
 use crate::body::{Bodies, Kind, Motion};
 use crate::detect::rules::PairRules;
@@ -47,13 +49,14 @@ use crate::detect::{Contact, reach, touch};
 use crate::integrate;
 use crate::joint::Joints;
 use crate::problem::impact::ImpactLaw;
+use crate::settings::{Settings, SettingsError};
 use crate::shape::{Geometry, Pose};
 use crate::space::{Linear, Space};
-use crate::settings::{Settings, SettingsError};
 use columns::BodyColumns;
+use crew::Worker;
 use graph::Graph;
 use guess::guess_loads;
-use links::{Change, LinkLaw, Links};
+use links::{LinkLaw, Linkage, Links, March};
 use pairs::Pairs;
 use patch::Law;
 use serde::{Deserialize, Serialize};
@@ -78,10 +81,6 @@ pub struct Substep {
     pub unloading: f64,
     /// Part of an overlap that is repaired in a second, 1/s.
     pub repair_rate: f64,
-    /// Times stiffer that joints are than contacts under the same load.
-    pub joint_stiffness: f64,
-    /// Part of its error that a joint's known force makes up for when it learns.
-    pub joint_learning: f64,
     /// Bodies that have been still for so long fall asleep, s; 0 for never.
     pub sleep_after: f64,
     /// Slower than this is still, m/s.
@@ -102,8 +101,6 @@ impl Default for Substep {
             loading: 0.5,
             unloading: 1.0,
             repair_rate: 3.0,
-            joint_stiffness: 4.0,
-            joint_learning: 1.0,
             sleep_after: 0.5,
             sleep_speed: 0.01,
             instructions: Instructions::best(),
@@ -130,8 +127,6 @@ impl Substep {
             ("stiffness", positive, self.stiffness, f64::MAX),
             ("loading", part, self.loading, 1.0),
             ("unloading", part, self.unloading, 1.0),
-            ("joint_stiffness", positive, self.joint_stiffness, f64::MAX),
-            ("joint_learning", part, self.joint_learning, 1.0),
         ] {
             if !(value > 0.0 && value <= most) {
                 return Err(SettingsError {
@@ -199,7 +194,7 @@ impl Changes {
 pub(crate) struct RealTime<S: Space> {
     pairs: Pairs<S>,
     patches: Patches<S>,
-    links: Links,
+    links: Links<S>,
     columns: BodyColumns<S>,
     sleep: Sleep,
     #[serde(skip)]
@@ -251,7 +246,7 @@ impl<S: Space> RealTime<S> {
             );
         }
         self.load(bodies, options, around);
-        self.solve(options, around);
+        self.solve(bodies, options, around);
         self.write_back(bodies, options, around);
         self.rest(bodies, options, around);
     }
@@ -294,7 +289,27 @@ impl<S: Space> RealTime<S> {
     /// Pairs of bodies that touch or are tied.
     fn ties(&self) -> impl Iterator<Item = [u32; 2]> {
         let touching = self.patches.iter().map(|(_, patch)| [patch.a, patch.b]);
-        touching.chain(self.links.iter().map(|(_, ends)| ends))
+        touching.chain(self.links.ties())
+    }
+
+    /// Whether a body is moved by the kernels: it touches something, or is tied to what does.
+    fn is_in_columns(&self, body: usize) -> bool {
+        self.graph.is_held(body) || self.links.couples(body)
+    }
+
+    /// Whether a body was moved with its linkage, apart from the columns.
+    fn is_marched(&self, body: usize) -> bool {
+        self.links.marches(body)
+    }
+
+    /// Tells the columns how far a body has moved that they did not move.
+    fn note_drift(&mut self, bodies: &Bodies<S>, k: usize) {
+        let before = self.columns.base[k];
+        let moved = Motion::<S> {
+            linear: bodies.position[k] - before.position,
+            spin: S::turn_between(before.rotation, bodies.rotation[k]),
+        };
+        self.columns.set_drift(k, &moved);
     }
 
     /// Whether a body sleeps.
@@ -311,29 +326,20 @@ impl<S: Space> RealTime<S> {
     pub(crate) fn is_consistent(&self, bodies: usize) -> bool {
         self.pairs.is_consistent(bodies)
             && self.patches.is_consistent(bodies)
-            && self.links.is_consistent(bodies)
+            && self.links.is_consistent()
             && self.columns.is_consistent(bodies)
             && self.sleep.is_consistent(bodies)
     }
 
     /// Makes what a snapshot leaves out.
     pub(crate) fn restore(&mut self, bodies: &Bodies<S>, joints: &Joints<S>) {
-        // Where the strategy was never used there is nothing, and the next snapshot is to say so.
-        if self.columns.base.is_empty() {
-            return;
-        }
-        self.columns.grow(bodies);
-        self.links.restore(joints);
+        self.columns.make_room();
+        self.links.restore(bodies, joints);
         self.rebuild_graph(bodies);
     }
 
     /// Finds the bodies that have left their base pose, or are about to.
-    fn find_dirty(
-        &mut self,
-        bodies: &Bodies<S>,
-        around: &Circumstances<'_, S>,
-        changes: &Changes,
-    ) {
+    fn find_dirty(&mut self, bodies: &Bodies<S>, around: &Circumstances<'_, S>, changes: &Changes) {
         let known = self.columns.base.len();
         self.columns.grow(bodies);
         self.is_dirty.clear();
@@ -375,10 +381,10 @@ impl<S: Space> RealTime<S> {
             self.detect_dirty(bodies, options, around, &dirty);
         }
         let ties = self.patches.iter().map(|(_, patch)| [patch.a, patch.b]);
-        let ties = ties.chain(self.links.iter().map(|(_, ends)| ends));
+        let ties = ties.chain(self.links.ties());
         let is_woken = self.sleep.wake_touched(bodies, ties);
-        let is_retied = self.links.update(around.joints);
-        if self.patches.take_change() || is_woken || is_retied {
+        self.links.update(bodies, around.joints);
+        if self.patches.take_change() || is_woken {
             self.rebuild_graph(bodies);
         }
     }
@@ -415,9 +421,8 @@ impl<S: Space> RealTime<S> {
             .iter()
             .map(|(at, patch)| (at + 1, [patch.a, patch.b]))
             .collect();
-        let links: Vec<_> = self.links.iter().collect();
         let sleep = &self.sleep;
-        self.graph.rebuild(&patches, &links, bodies.len(), |k| {
+        self.graph.rebuild(&patches, bodies.len(), |k| {
             bodies.is_dynamic(k) && !sleep.is_asleep(k)
         });
     }
@@ -479,60 +484,81 @@ impl<S: Space> RealTime<S> {
             self.columns.load(bodies, k, &acceleration, h);
         }
         if !self.links.is_empty() {
-            let (law, sleep) = (link_law(options, around, h), &self.sleep);
+            let law = link_law(around, h);
+            let (sleep, graph) = (&self.sleep, &self.graph);
             let is_awake = |k: usize| bodies.is_dynamic(k) && !sleep.is_asleep(k);
-            self.links.prepare(bodies, around.joints, &law, is_awake);
+            let touches = |k: usize| graph.is_held(k);
+            self.links
+                .prepare(bodies, around.joints, &law, is_awake, touches);
         }
     }
 
     /// Runs the substeps on the columns.
-    fn solve(&mut self, options: &Substep, around: &Circumstances<'_, S>) {
+    fn solve(&mut self, bodies: &Bodies<S>, options: &Substep, around: &Circumstances<'_, S>) {
         let h = around.settings.dt / f64::from(options.substeps);
         let law = law(options, around, h);
         let (instructions, h) = (options.instructions, h as f32);
         let records = self.patches.records.ends.len() / LANES;
-        let rows = self.links.ends.len() / LANES;
         // Fewer than this are not worth meeting at barriers for.
-        let threads = (around.settings.threads as usize).min((records + rows) / 64 + 1);
-        let (field, flight) = self
-            .columns
-            .share(&mut self.patches.records, &mut self.links);
+        let joints = self.links.ties().count();
+        let threads = (around.settings.threads as usize).min((records + joints / 8) / 64 + 1);
+        let link_law = link_law(around, f64::from(h));
+        let ground = links::Ground {
+            bodies,
+            joints: around.joints,
+            law: &link_law,
+        };
+        let march = March {
+            dt: around.settings.dt,
+            time: around.time,
+            gravity: around.settings.gravity,
+            rounds: options.rounds,
+        };
+        self.links.march(&ground, &march);
+        let columns = &mut self.columns;
+        self.links.foresee(&ground, |k, inertia| {
+            columns.set_inertia(bodies, k, inertia, f64::from(h));
+        });
+        let (field, flight) = self.columns.share(&mut self.patches.records);
+        let linkages: Vec<Mutex<&mut Linkage<S>>> =
+            self.links.linkages.iter_mut().map(Mutex::new).collect();
+        // Each linkage belongs to one thread, so nobody ever waits for a lock.
+        let link = |worker: &Worker<'_>, act: &dyn Fn(&mut Linkage<S>)| {
+            if linkages.is_empty() {
+                return;
+            }
+            for linkage in &linkages[worker.share(linkages.len())] {
+                act(&mut linkage.lock().unwrap_or_else(PoisonError::into_inner));
+            }
+            worker.wait();
+        };
         let (graph, count) = (&self.graph, field.motion.len());
         crew::run(threads, |worker| {
             for substep in 1..=options.substeps {
                 patch::begin::<S>(instructions, &field, worker.share(records), &law);
                 flight.aim(&field, worker.share(count), h);
                 worker.wait();
+                link(worker, &|linkage| linkage.begin(&ground, &field));
                 for round in 1..=options.rounds {
-                    for color in &graph.colors {
-                        let linked = &color.linked[worker.share(color.linked.len())];
-                        links::settle_linked::<S>(
-                            instructions,
-                            &field,
-                            linked,
-                            &graph.sides,
-                            &graph.links,
-                        );
-                        let plain = &color.plain[worker.share(color.plain.len())];
-                        patch::settle::<S>(instructions, &field, plain, &graph.sides);
+                    for groups in &graph.colors {
+                        let mine = &groups[worker.share(groups.len())];
+                        patch::settle::<S>(instructions, &field, mine, &graph.sides);
                         worker.wait();
                     }
                     if round % options.learn_every == 0 || round == options.rounds {
                         patch::learn::<S>(instructions, &field, worker.share(records), &law);
-                        let is_last = substep == options.substeps && round == options.rounds;
-                        let what = if is_last { Change::Tell } else { Change::Learn };
-                        links::change::<S>(instructions, &field, worker.share(rows), what);
                         worker.wait();
                     }
+                    link(worker, &|linkage| linkage.correct(&field));
                 }
                 if substep < options.substeps {
-                    links::change::<S>(instructions, &field, worker.share(rows), Change::Carry);
-                    worker.wait();
+                    link(worker, &|linkage| linkage.carry(&field));
                 }
                 flight.arrive(&field, worker.share(count), h);
                 worker.wait();
             }
         });
+        self.links.remember();
     }
 
     /// Lets islands that have been still for long enough fall asleep.
@@ -546,7 +572,7 @@ impl<S: Space> RealTime<S> {
             speed: options.sleep_speed,
         };
         let ties = self.patches.iter().map(|(_, patch)| [patch.a, patch.b]);
-        let ties = ties.chain(self.links.iter().map(|(_, ends)| ends));
+        let ties = ties.chain(self.links.ties());
         if self.sleep.settle(bodies, ties, &rule) {
             for k in (0..bodies.len()).filter(|&k| self.sleep.is_asleep(k)) {
                 self.columns.rest(k);
@@ -565,7 +591,17 @@ impl<S: Space> RealTime<S> {
     ) {
         let h = around.settings.dt / f64::from(options.substeps);
         let end = around.time + around.settings.dt;
-        for k in (0..bodies.len()).filter(|&k| !self.sleep.is_asleep(k)) {
+        self.links.for_each_marched(|k, pose, motion| {
+            if bodies.is_dynamic(k) {
+                bodies.position[k] = pose.position;
+                bodies.rotation[k] = pose.rotation;
+                bodies.motion[k] = *motion;
+            }
+        });
+        for k in 0..bodies.len() {
+            if self.sleep.is_asleep(k) {
+                continue;
+            }
             match &bodies.kind[k] {
                 Kind::Fixed => {}
                 Kind::Kinematic(script) => {
@@ -573,18 +609,16 @@ impl<S: Space> RealTime<S> {
                     bodies.position[k] = position;
                     bodies.rotation[k] = rotation;
                 }
-                Kind::Particle | Kind::Rigid if !self.graph.is_held(k) => {
+                Kind::Particle | Kind::Rigid if self.is_marched(k) => {
+                    self.note_drift(bodies, k);
+                }
+                Kind::Particle | Kind::Rigid if !self.is_in_columns(k) => {
                     let acceleration =
                         integrate::acceleration(bodies, k, around.settings.gravity, around.time);
                     for _ in 0..options.substeps {
                         integrate::fly(bodies, k, &acceleration, h);
                     }
-                    let before = self.columns.base[k];
-                    let moved = Motion::<S> {
-                        linear: bodies.position[k] - before.position,
-                        spin: S::turn_between(before.rotation, bodies.rotation[k]),
-                    };
-                    self.columns.set_drift(k, &moved);
+                    self.note_drift(bodies, k);
                 }
                 Kind::Particle | Kind::Rigid => {
                     let drift = self.columns.drift_of(k);
@@ -640,13 +674,9 @@ fn law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> La
 }
 
 /// The numbers of the joints' law in a substep of h seconds.
-fn link_law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> LinkLaw {
-    let law = law(options, around, h);
+fn link_law<S: Space>(around: &Circumstances<'_, S>, h: f64) -> LinkLaw {
     LinkLaw {
         h,
-        stiffness: options.joint_stiffness * f64::from(law.stiffness),
-        acceleration: f64::from(law.acceleration),
-        learn: options.joint_learning,
         speed: around.settings.contact.repair_speed,
     }
 }

@@ -156,12 +156,7 @@ impl<S: Space> Pairs<S> {
         self.refits += 1;
     }
 
-    fn pairs_of(
-        &self,
-        bodies: &Bodies<S>,
-        rules: &PairRules<'_, S>,
-        moved: &[u32],
-    ) -> Vec<Pair> {
+    fn pairs_of(&self, bodies: &Bodies<S>, rules: &PairRules<'_, S>, moved: &[u32]) -> Vec<Pair> {
         let mut pairs = Vec::new();
         let mut add = |k: u32, other: u32| {
             let (a, b) = (k.min(other), k.max(other));

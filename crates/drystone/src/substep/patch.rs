@@ -98,9 +98,6 @@ pub(crate) struct Field<'a> {
     /// Mass and inertia over h².
     pub(crate) mass: &'a [Column],
     pub(crate) inertia: &'a [Column],
-    /// Rows of joints, and their bodies: [`super::links`].
-    pub(crate) links: Shared<'a, Column>,
-    pub(crate) link_ends: &'a [[u32; 2]],
 }
 
 /// Numbers of the law.
@@ -131,12 +128,9 @@ pub(crate) struct BodyGroup {
     /// Its sides are at these places of the list.
     pub(crate) start: u32,
     pub(crate) end: u32,
-    /// Its rows of joints are at these places of their list.
-    pub(crate) link_start: u32,
-    pub(crate) link_end: u32,
 }
 
-/// One patch, or one row of a joint, of each of eight bodies.
+/// One patch of each of eight bodies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sides {
     /// Records; 0 for none.
@@ -175,7 +169,7 @@ fn place<S: Space, V: Wide>(numbers: &[V; MOST], point: usize) -> [V; 2] {
 
 /// Eight rows of an array, transposed.
 #[inline(always)]
-pub(crate) fn gather<V: Wide>(from: &Shared<'_, Column>, indices: &[u32; LANES]) -> [V; LANES] {
+fn gather<V: Wide>(from: &Shared<'_, Column>, indices: &[u32; LANES]) -> [V; LANES] {
     let mut rows = [zero::<V>(); LANES];
     for k in 0..LANES {
         rows[k] = V::load(&from.read(indices[k] as usize));
@@ -419,62 +413,39 @@ fn add_side<S: Space, V: Wide>(
     S::hold(&axes, &grip, arm, side, held);
 }
 
-/// Where a group's bodies are and would go, their inertia, and what inertia and patches do to them.
-#[inline(always)]
-#[allow(clippy::type_complexity)]
-pub(crate) fn held<S: Space, V: Wide>(
-    field: &Field<'_>,
-    group: &BodyGroup,
-    sides: &[Sides],
-) -> (Moving<V>, Moving<V>, V3<V>, [V; 6], Held<V>) {
-    let own = S::motion(&gather::<V>(&field.shift, &group.bodies));
-    let aim = S::motion(&gather::<V>(&field.aim, &group.bodies));
-    let m = gather_slice::<V>(field.mass, &group.bodies);
-    let i = gather_slice::<V>(field.inertia, &group.bodies);
-    let (mass, inertia) = ([m[0], m[1], m[2]], [i[0], i[1], i[2], i[3], i[4], i[5]]);
-    let away = sub(aim.linear, own.linear);
-    let mut held = Held::by(Moving {
-        linear: [mass[0] * away[0], mass[1] * away[1], mass[2] * away[2]],
-        angular: S::turned(&inertia, sub(aim.angular, own.angular)),
-    });
-    for entry in &sides[group.start as usize..group.end as usize] {
-        add_side::<S, V>(field, entry, (&own, &aim), &mut held);
-    }
-    (own, aim, mass, inertia, held)
-}
-
-/// Adds a change to the displacements of a group's bodies.
-#[inline(always)]
-pub(crate) fn move_group<S: Space, V: Wide>(
-    field: &Field<'_>,
-    group: &BodyGroup,
-    own: &Moving<V>,
-    change: &Moving<V>,
-) {
-    let mut moved = *own;
-    for k in 0..3 {
-        moved.linear[k] = own.linear[k] + change.linear[k];
-        moved.angular[k] = own.angular[k] + change.angular[k];
-    }
-    let mut columns = [zero::<V>(); LANES];
-    S::to_columns(&moved, &mut columns);
-    let rows = V::transpose(columns);
-    for (&body, moved) in group.bodies.iter().zip(rows) {
-        if body != 0 {
-            let mut row = Column::default();
-            moved.store(&mut row);
-            field.shift.write(body as usize, row);
-        }
-    }
-}
-
 /// Moves each body of a colour to where inertia and its patches balance, the others held still.
 #[inline(always)]
 fn settle_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) {
     for group in groups {
-        let (own, _, mass, inertia, held) = held::<S, V>(field, group, sides);
+        let mut columns = gather::<V>(&field.shift, &group.bodies);
+        let own = S::motion(&columns);
+        let aim = S::motion(&gather::<V>(&field.aim, &group.bodies));
+        let m = gather_slice::<V>(field.mass, &group.bodies);
+        let i = gather_slice::<V>(field.inertia, &group.bodies);
+        let (mass, inertia) = ([m[0], m[1], m[2]], [i[0], i[1], i[2], i[3], i[4], i[5]]);
+        let away = sub(aim.linear, own.linear);
+        let mut held = Held::by(Moving {
+            linear: [mass[0] * away[0], mass[1] * away[1], mass[2] * away[2]],
+            angular: S::turned(&inertia, sub(aim.angular, own.angular)),
+        });
+        for entry in &sides[group.start as usize..group.end as usize] {
+            add_side::<S, V>(field, entry, (&own, &aim), &mut held);
+        }
         let change = S::balance(&held, mass, &inertia);
-        move_group::<S, V>(field, group, &own, &change);
+        let mut moved = own;
+        for k in 0..3 {
+            moved.linear[k] = own.linear[k] + change.linear[k];
+            moved.angular[k] = own.angular[k] + change.angular[k];
+        }
+        S::to_columns(&moved, &mut columns);
+        let rows = V::transpose(columns);
+        for (&body, moved) in group.bodies.iter().zip(rows) {
+            if body != 0 {
+                let mut row = Column::default();
+                moved.store(&mut row);
+                field.shift.write(body as usize, row);
+            }
+        }
     }
 }
 

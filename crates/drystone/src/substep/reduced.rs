@@ -66,20 +66,6 @@ pub struct Held<V> {
     pub s2: [V; 6],
 }
 
-/// What holds eight bodies, with its resistance written out: patches hold evenly in all
-/// directions, joints do not.
-#[derive(Clone, Copy)]
-pub struct Stiff<V> {
-    /// Force and torque.
-    pub load: Moving<V>,
-    /// Force against displacement, xx, yy, zz, xy, xz, yz.
-    pub linear: [V; 6],
-    /// Torque against displacement, row by row.
-    pub mixed: [V; 9],
-    /// Torque against turn, as `linear`.
-    pub angular: [V; 6],
-}
-
 /// What a patch does to one of its bodies, in the patch's axes.
 #[derive(Clone, Copy)]
 pub struct Grip<V> {
@@ -113,10 +99,6 @@ pub trait Reduced: Sized {
     /// The motion that balances force and torque. `mass` is along the axes, `inertia` packed as
     /// `s2`, both over h².
     fn balance<V: Wide>(held: &Held<V>, mass: V3<V>, inertia: &[V; 6]) -> Moving<V>;
-    /// The same with the resistance written out, for joints to add to.
-    fn stiffness<V: Wide>(held: &Held<V>, mass: V3<V>, inertia: &[V; 6]) -> Stiff<V>;
-    /// The motion that balances force and torque.
-    fn balance_stiff<V: Wide>(stiff: &Stiff<V>) -> Moving<V>;
     /// Inertia times an angular motion.
     fn turned<V: Wide>(inertia: &[V; 6], angular: V3<V>) -> V3<V>;
 }
@@ -138,7 +120,7 @@ pub(crate) fn scale<V: Wide>(a: V3<V>, s: V) -> V3<V> {
     [a[0] * s, a[1] * s, a[2] * s]
 }
 #[inline(always)]
-pub(crate) fn dot<V: Wide>(a: V3<V>, b: V3<V>) -> V {
+fn dot<V: Wide>(a: V3<V>, b: V3<V>) -> V {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 #[inline(always)]
@@ -161,42 +143,6 @@ impl<V: Wide> Held<V> {
             s2: [zero(); 6],
         }
     }
-}
-
-/// Solves A x = b for a symmetric positive definite A, of which the lower half is read.
-///
-/// Inertia is positive and springs only add to it, so that a pivot that is less than a ten
-/// thousandth of what stood there before elimination is rounding.
-#[inline(always)]
-fn solve_symmetric<V: Wide, const N: usize>(mut a: [[V; N]; N], mut b: [V; N]) -> [V; N] {
-    let one = V::splat(1.0);
-    let mut inverse = [one; N];
-    let mut least = [one; N];
-    for j in 0..N {
-        least[j] = (a[j][j] * V::splat(1e-4)).most(V::splat(1e-30));
-    }
-    for j in 0..N {
-        inverse[j] = one / a[j][j].most(least[j]);
-        for i in j + 1..N {
-            let factor = a[i][j] * inverse[j];
-            for k in j + 1..i + 1 {
-                a[i][k] = a[i][k] - factor * a[k][j];
-            }
-            b[i] = b[i] - factor * b[j];
-        }
-        for i in j + 1..N {
-            a[i][j] = a[i][j] * inverse[j];
-        }
-    }
-    for i in 0..N {
-        b[i] = b[i] * inverse[i];
-    }
-    for j in (0..N).rev() {
-        for i in j + 1..N {
-            b[j] = b[j] - a[i][j] * b[i];
-        }
-    }
-    b
 }
 
 impl Reduced for D3 {
@@ -279,62 +225,6 @@ impl Reduced for D3 {
             held.s2[place] = held.s2[place]
                 + (arm[i] * e[j] + q[i] * arm[j])
                 + (t[i] * along[j] + s[i] * across[j]);
-        }
-    }
-
-    #[inline(always)]
-    fn stiffness<V: Wide>(held: &Held<V>, mass: V3<V>, inertia: &[V; 6]) -> Stiff<V> {
-        let o = zero::<V>();
-        let [x, y, z] = held.s1;
-        let s2 = &held.s2;
-        Stiff {
-            load: held.load,
-            linear: [
-                mass[0] + held.s0,
-                mass[1] + held.s0,
-                mass[2] + held.s0,
-                o,
-                o,
-                o,
-            ],
-            // [S₁].
-            mixed: [o, -z, y, z, o, -x, -y, x, o],
-            angular: [
-                inertia[0] + (s2[1] + s2[2]),
-                inertia[1] + (s2[0] + s2[2]),
-                inertia[2] + (s2[0] + s2[1]),
-                inertia[3] - s2[3],
-                inertia[4] - s2[4],
-                inertia[5] - s2[5],
-            ],
-        }
-    }
-
-    #[inline(always)]
-    fn balance_stiff<V: Wide>(stiff: &Stiff<V>) -> Moving<V> {
-        let o = zero::<V>();
-        let (l, m, w) = (&stiff.linear, &stiff.mixed, &stiff.angular);
-        let solved = solve_symmetric(
-            [
-                [l[0], o, o, o, o, o],
-                [l[3], l[1], o, o, o, o],
-                [l[4], l[5], l[2], o, o, o],
-                [m[0], m[1], m[2], w[0], o, o],
-                [m[3], m[4], m[5], w[3], w[1], o],
-                [m[6], m[7], m[8], w[4], w[5], w[2]],
-            ],
-            [
-                stiff.load.linear[0],
-                stiff.load.linear[1],
-                stiff.load.linear[2],
-                stiff.load.angular[0],
-                stiff.load.angular[1],
-                stiff.load.angular[2],
-            ],
-        );
-        Moving {
-            linear: [solved[0], solved[1], solved[2]],
-            angular: [solved[3], solved[4], solved[5]],
         }
     }
 
@@ -458,36 +348,6 @@ impl Reduced for D2 {
         let square = arm[0] * arm[0] + arm[1] * arm[1];
         let mixed = arm[0] * q[0] + arm[1] * q[1];
         held.s2[0] = held.s2[0] + (k * square + V::splat(2.0) * mixed + kaa);
-    }
-
-    #[inline(always)]
-    fn stiffness<V: Wide>(held: &Held<V>, mass: V3<V>, inertia: &[V; 6]) -> Stiff<V> {
-        let o = zero::<V>();
-        let [x, y, _] = held.s1;
-        Stiff {
-            load: held.load,
-            linear: [mass[0] + held.s0, mass[1] + held.s0, o, o, o, o],
-            mixed: [-y, x, o, o, o, o, o, o, o],
-            angular: [inertia[0] + held.s2[0], o, o, o, o, o],
-        }
-    }
-
-    #[inline(always)]
-    fn balance_stiff<V: Wide>(stiff: &Stiff<V>) -> Moving<V> {
-        let o = zero::<V>();
-        let (l, m, w) = (&stiff.linear, &stiff.mixed, &stiff.angular);
-        let [x, y, turn] = solve_symmetric(
-            [[l[0], o, o], [l[3], l[1], o], [m[0], m[1], w[0]]],
-            [
-                stiff.load.linear[0],
-                stiff.load.linear[1],
-                stiff.load.angular[0],
-            ],
-        );
-        Moving {
-            linear: [x, y, o],
-            angular: [turn, o, o],
-        }
     }
 
     #[inline(always)]
