@@ -10,6 +10,7 @@ use drystone::{SolverKind, Strategy};
 use drystone_scene::gallery;
 
 use crate::case::ProblemFile;
+use crate::command::export::ExportFile;
 use crate::output::{Format, OutFile};
 
 /// What stands for every solver.
@@ -27,7 +28,8 @@ Examples:
   drystone run pyramid --seconds 5     # a scene of the gallery
   drystone run my-scene.toml --out poses.csv --out plots.svg
   drystone picture arch-25 --out arch.png
-  drystone race arch-25 --out race.svg # all solvers on one problem";
+  drystone race arch-25 --out race.svg # all solvers on one problem
+  drystone run heap --record heap.dry  # every frame in a file, to resume and export";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
@@ -36,11 +38,29 @@ Examples:
   drystone run brick-wall --out replay.html
   drystone run my-scene.toml --dt 0.002 --iterations 200
   drystone run pyramid --report json > report.json
+  drystone run heap --record heap.dry
 
 What is written follows from the extension of FILE:
   .csv          the pose of every body after every step
   .svg, .png    plots of energy, penetration and residual over time
   .html         a replay that plays in any browser, without a server";
+
+const RESUME_EXAMPLES: &str = "\
+Examples:
+  drystone run heap --seconds 60 --record heap.dry   # Ctrl-C, a full disk, a power cut
+  drystone resume heap.dry                           # goes on; the file is the same in the end";
+
+const EXPORT_EXAMPLES: &str = "\
+Examples:
+  drystone export heap.dry --out heap.glb
+  drystone export heap.dry --out heap.usda --out heap.csv --every 2
+
+What is written follows from the extension of OUT:
+  .glb     glTF 2.0 with node animation, for Blender and the web
+  .usda    USD with time samples and UsdPhysics schemas
+  .obj     a Wavefront file for each frame: OUT_000000.obj, ...
+  .pvd     a series for ParaView: bodies, and contacts with their forces
+  .csv     the pose of every body at every frame";
 
 const VIEW_EXAMPLES: &str = "\
 Examples:
@@ -88,6 +108,18 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run a scene and say how well the laws of contact held
     Run(RunArgs),
+    /// Go on with a recording that was cut short, up to the end of its run
+    #[command(after_help = RESUME_EXAMPLES)]
+    Resume(RemakeArgs),
+    /// Say what a recording holds
+    Info {
+        /// A recording, made by `drystone run --record`
+        file: PathBuf,
+    },
+    /// Make the frames of a recording again and compare them, bit by bit
+    Verify(RemakeArgs),
+    /// Write a recording in the format of another program
+    Export(ExportArgs),
     /// Play a scene in the browser and see contact happen
     View(ViewArgs),
     /// Run a scene to a time and write a picture of it
@@ -132,6 +164,49 @@ pub(crate) struct RunArgs {
     /// Write a file; its extension says what: .csv, .svg, .png or .html (can be given several times)
     #[arg(long = "out", value_name = "FILE", value_parser = OutFile::parse)]
     pub(crate) outputs: Vec<OutFile>,
+    #[command(flatten)]
+    pub(crate) recording: RecordArgs,
+}
+
+/// How a run is recorded.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RecordArgs {
+    /// Record every frame in a file, which can be resumed, verified and exported
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
+    /// Frames of the recording in a second, as near as whole steps come
+    #[arg(long, value_name = "F", value_parser = positive, allow_hyphen_values = true)]
+    #[arg(default_value = "60", requires = "record")]
+    pub(crate) fps: f64,
+    /// Frames from one state in the recording to the next: what is made again on resuming, at most
+    #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
+    #[arg(default_value = "60", requires = "record")]
+    pub(crate) state_every: NonZeroU32,
+}
+
+/// Options of `drystone resume` and `drystone verify`.
+#[derive(Debug, Args)]
+pub(crate) struct RemakeArgs {
+    /// A recording, made by `drystone run --record`
+    pub(crate) file: PathBuf,
+    /// Threads that may be used; results never depend on it [default: the scene's]
+    #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
+    pub(crate) threads: Option<NonZeroU32>,
+}
+
+/// Options of `drystone export`.
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT_EXAMPLES)]
+pub(crate) struct ExportArgs {
+    /// A recording, made by `drystone run --record`
+    pub(crate) file: PathBuf,
+    /// Write a file; its extension says what (can be given several times)
+    #[arg(long = "out", value_name = "OUT", value_parser = ExportFile::parse, required = true)]
+    pub(crate) outputs: Vec<ExportFile>,
+    /// Take one of so many frames
+    #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
+    #[arg(default_value = "1")]
+    pub(crate) every: NonZeroU32,
 }
 
 /// Options of `drystone view`.
@@ -344,6 +419,7 @@ mod tests {
         let examples = [
             EXAMPLES,
             RUN_EXAMPLES,
+            RESUME_EXAMPLES,
             VIEW_EXAMPLES,
             PICTURE_EXAMPLES,
             PROBLEM_EXAMPLES,

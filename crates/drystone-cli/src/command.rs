@@ -1,12 +1,16 @@
 //! The commands, one module each.
 
 mod check;
+pub(crate) mod export;
+mod info;
 mod list;
 mod picture;
 mod problem;
 mod race;
+mod resume;
 mod run;
 mod solve;
+mod verify;
 mod view;
 
 use std::io::{self, Write};
@@ -20,6 +24,10 @@ use crate::fault::Fault;
 pub(crate) fn run(command: Command) -> Result<(), Fault> {
     match command {
         Command::Run(args) => run::run(&args),
+        Command::Resume(args) => resume::resume(&args.file, args.threads),
+        Command::Info { file } => info::info(&file),
+        Command::Verify(args) => verify::verify(&args.file, args.threads),
+        Command::Export(args) => export::export(&args),
         Command::View(args) => view::view(&args),
         Command::Picture(args) => picture::picture(&args),
         Command::Problem(args) => problem::problem(&args),

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write as _};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use annotate_snippets::renderer::DecorStyle;
@@ -10,9 +10,12 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use drystone::StepError;
 use drystone::problem::file::ProblemFileError;
 use drystone::settings::SettingsError;
+use drystone_frame::recording::{ReadError, WriteError};
 use drystone_scene::SceneError;
 use drystone_view::ViewError;
 use drystone_view::live::LiveError;
+
+use crate::interrupt;
 
 /// Why a command could not do what it was asked to.
 #[derive(Debug, thiserror::Error)]
@@ -69,6 +72,46 @@ pub(crate) enum Fault {
         /// Why.
         error: io::Error,
     },
+    /// A recording can't be written.
+    #[error("`{}` can't be recorded: {error}", path.display())]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// How many frames it holds at least; `None` if the run has not begun.
+        frames: Option<u64>,
+        /// Why.
+        error: WriteError,
+    },
+    /// A recording can't be read.
+    #[error("`{}`: {error}", path.display())]
+    Recording {
+        /// The file.
+        path: PathBuf,
+        /// Why, and where.
+        error: ReadError,
+    },
+    /// A recording that could be resumed is in the way.
+    #[error("`{}` holds an unfinished recording", .0.display())]
+    Unfinished(PathBuf),
+    /// Another program writes it.
+    #[error("`{}` is being recorded by another run", .0.display())]
+    InUse(PathBuf),
+    /// A recording of a run that this program would not make.
+    #[error("`{}` is not what this program computes: {what}", path.display())]
+    OtherRun {
+        /// The file.
+        path: PathBuf,
+        /// What differs.
+        what: String,
+    },
+    /// Ctrl-C.
+    #[error("interrupted: `{}` holds {} of {} frames", path.display(), frames.0, frames.1)]
+    Interrupted {
+        /// The recording.
+        path: PathBuf,
+        /// Frames it holds, and frames of the whole run.
+        frames: (u64, u64),
+    },
     /// A file that holds no contact problem.
     #[error("`{}`: {error}", path.display())]
     Problem {
@@ -107,6 +150,7 @@ impl Fault {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::SameFile(_) => ExitCode::from(2),
+            Self::Interrupted { .. } => ExitCode::from(interrupt::EXIT_CODE),
             _ => ExitCode::FAILURE,
         }
     }
@@ -121,6 +165,17 @@ impl Fault {
                 Some("nothing was run; choose a file in a folder that can be written".into())
             }
             Self::Read { .. } | Self::Problem { .. } => Some(PROBLEM_HELP.into()),
+            Self::Record { path, frames, .. } => Some(record_help(path, *frames)),
+            Self::Recording { error, .. } => recording_help(error).map(Into::into),
+            Self::Unfinished(path) => Some(format!(
+                "nothing was run; go on with `drystone resume {0}`, or remove it",
+                path.display()
+            )),
+            Self::InUse(_) => Some("wait for it, or end it first".into()),
+            Self::OtherRun { .. } => Some(OTHER_RUN_HELP.into()),
+            Self::Interrupted { path, .. } => {
+                Some(format!("go on with `drystone resume {}`", path.display()))
+            }
             Self::NoContacts(_) => Some("choose another time with --at".into()),
             _ => None,
         }
@@ -141,6 +196,36 @@ impl Fault {
 
 const PROBLEM_HELP: &str = "a contact problem is a text file in our own format (.json) or in plain \
     local form (.txt); `drystone problem` writes both";
+
+const OTHER_RUN_HELP: &str = "a recording is made again bit by bit by the version of the program \
+    that made it; `drystone info` says which one that was";
+
+fn record_help(path: &Path, frames: Option<u64>) -> String {
+    match frames {
+        None => {
+            "nothing was run; choose a file in a folder that can be written and has room".into()
+        }
+        Some(frames) => format!(
+            "{frames} frames are safe; make room and go on with `drystone resume {}`",
+            path.display()
+        ),
+    }
+}
+
+fn recording_help(error: &ReadError) -> Option<&'static str> {
+    match error {
+        ReadError::Io(_) => None,
+        ReadError::NotARecording => {
+            Some("recordings are made by `drystone run SCENE --record FILE`")
+        }
+        ReadError::Version(_) => {
+            Some("use the version of the program that made it, or a later one")
+        }
+        ReadError::Damaged(_) => Some(
+            "`drystone resume` makes a copy of it whole again: good frames stay, the rest is made anew",
+        ),
+    }
+}
 
 fn unknown_scene_help(near: &[String]) -> String {
     let list = "`drystone list` shows the gallery; a scene file ends in .toml or .json";

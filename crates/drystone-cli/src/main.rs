@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! cli ─▶ plan ─▶ simulate ─▶ summary or report
-//!                   ├─▶ output (poses, plots)
+//!                   ├─▶ output (poses, plots), recording
 //!                   └─▶ progress
 //! cli ─▶ case ─▶ contest ─▶ table or JSON, race picture
+//! cli ─▶ recording ─▶ resume, verify, info, export
 //! cli ─▶ live ─▶ the viewer in the browser
 //! ```
 //!
@@ -17,11 +18,12 @@ mod cli;
 mod command;
 mod contest;
 mod fault;
+mod interrupt;
 mod live;
 mod output;
 mod plan;
-mod pose;
 mod progress;
+mod recording;
 mod report;
 mod simulate;
 mod summary;

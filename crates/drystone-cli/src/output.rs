@@ -21,6 +21,7 @@ use drystone::{Space, StepReport, World};
 use drystone_scene::Scene;
 
 use crate::fault::Fault;
+use crate::recording::Recording;
 use plots::History;
 use poses::Poses;
 use replays::Replay;
@@ -81,6 +82,7 @@ pub(crate) struct Outputs {
     plots: Vec<(Format, Target)>,
     history: Option<History>,
     replays: Vec<Replay>,
+    recording: Option<Recording>,
 }
 
 impl Outputs {
@@ -103,8 +105,16 @@ impl Outputs {
         Ok(outputs)
     }
 
+    /// Adds a recording.
+    pub(crate) fn record(&mut self, recording: Recording) {
+        self.recording = Some(recording);
+    }
+
     /// Writes headers and the state before the first step.
     pub(crate) fn begin<S: Space>(&mut self, world: &World<S>) -> Result<(), Fault> {
+        if let Some(recording) = &mut self.recording {
+            recording.begin(world)?;
+        }
         if !self.poses.is_empty() {
             let stage = world.stage();
             let frame = world.frame();
@@ -121,7 +131,7 @@ impl Outputs {
     }
 
     /// Adds the state after a step.
-    pub(crate) fn record<S: Space>(
+    pub(crate) fn add<S: Space>(
         &mut self,
         world: &World<S>,
         step: &StepReport,
@@ -138,15 +148,23 @@ impl Outputs {
         for replay in &mut self.replays {
             replay.add(world, step);
         }
-        Ok(())
+        // Last: an interrupt ends the run here, after all else has this step.
+        match &mut self.recording {
+            Some(recording) => recording.add(world, step),
+            None => Ok(()),
+        }
     }
 
-    /// Draws the plots and writes the replays. Also called after a run that failed, for the steps that were good.
-    pub(crate) fn finish(self, title: &str) -> Result<(), Fault> {
+    /// Draws the plots and writes the replays. Also called after a run that failed, for the steps
+    /// that were good; `is_over` says that it can't go on later.
+    pub(crate) fn finish(self, title: &str, is_over: bool) -> Result<(), Fault> {
+        let recorded = self
+            .recording
+            .map_or(Ok(()), |recording| recording.finish(is_over));
         let mut replays = self.replays.into_iter();
         replays.try_for_each(Replay::finish)?;
         let Some(history) = &self.history else {
-            return Ok(());
+            return recorded;
         };
         let chart = history.chart(title);
         for (format, mut target) in self.plots {
@@ -156,7 +174,7 @@ impl Outputs {
             };
             target.replace(&bytes)?;
         }
-        Ok(())
+        recorded
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Plan {
     pub(crate) steps: u64,
     /// What looks odd in the scene.
     pub(crate) warnings: Vec<Warning>,
+    /// The settings of the command line.
+    pub(crate) settings: SettingsArgs,
 }
 
 impl Plan {
@@ -35,7 +37,15 @@ impl Plan {
         settings: &SettingsArgs,
         seconds: Option<f64>,
     ) -> Result<Self, Fault> {
-        let scene = find(scene)?;
+        Self::of(find(scene)?, settings, seconds)
+    }
+
+    /// Builds a scene. `seconds` overrules its own time.
+    pub(crate) fn of(
+        scene: Scene,
+        settings: &SettingsArgs,
+        seconds: Option<f64>,
+    ) -> Result<Self, Fault> {
         let (mut world, warnings) = scene.build_with_warnings().map_err(Fault::Scene)?;
         match &mut world {
             AnyWorld::Flat(world) => overrule(world, settings, &scene)?,
@@ -46,6 +56,7 @@ impl Plan {
             scene,
             world,
             warnings,
+            settings: settings.clone(),
         })
     }
 

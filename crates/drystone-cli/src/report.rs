@@ -3,10 +3,10 @@
 //! Its fields are a promise: `docs/report.md` explains each, and a test holds the set of keys.
 
 use drystone::Strategy;
+use drystone_frame::export::csv::angle;
 use drystone_frame::{Frame, Stage};
 use serde::Serialize;
 
-use crate::pose::angle;
 use crate::simulate::Outcome;
 use crate::tally::{CertificateTally, Extremes, StepTimes};
 

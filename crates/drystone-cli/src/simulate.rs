@@ -67,8 +67,10 @@ pub(crate) fn simulate<S: Space>(
         (0..steps).try_for_each(|_| advance(world, &mut tally, &mut outputs, &mut progress))
     });
     progress.clear();
-    // Plots are drawn for the steps that were good, whatever came after them.
-    let drawn = outputs.finish(title);
+    // Plots are drawn for the steps that were good, whatever came after them. A step that failed
+    // would fail again, so a recording is over then.
+    let is_over = matches!(run, Ok(()) | Err(Fault::Step(_)));
+    let drawn = outputs.finish(title, is_over);
     Outcome {
         seconds: world.time(),
         dt: world.settings().dt,
@@ -97,7 +99,7 @@ fn advance<S: Space>(
     let step = world.step().map_err(Fault::Step)?;
     tally.add(&step, 1e3 * start.elapsed().as_secs_f64());
     progress.show(step.step, world.time(), step.contacts);
-    outputs.record(world, &step)
+    outputs.add(world, &step)
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The summary of a run for people: what was run, how fast, and the certificate in plain words.
 
+use std::path::PathBuf;
+
 use drystone::Strategy;
 use drystone_scene::Scene;
 
-use crate::output::OutFile;
+use crate::fault::Fault;
 use crate::simulate::Outcome;
 use crate::tally::{CertificateTally, Worst};
 use crate::text::Columns;
@@ -13,7 +15,7 @@ use crate::units::{count, counted, duration, energy, length, plain};
 const LABEL: usize = 11;
 
 /// The summary of a run.
-pub(crate) fn summary(scene: &Scene, outcome: &Outcome, outputs: &[OutFile]) -> String {
+pub(crate) fn summary(scene: &Scene, outcome: &Outcome, written: &[PathBuf]) -> String {
     let bodies = counted(outcome.stage.objects.len() as u64, "body");
     let dimension = outcome.stage.dimension;
     let mut text = Columns::new(format!("{} ({dimension}D, {bodies})\n", scene.name), LABEL);
@@ -32,8 +34,8 @@ pub(crate) fn summary(scene: &Scene, outcome: &Outcome, outputs: &[OutFile]) -> 
             text.line(label, words);
         }
     }
-    if !outputs.is_empty() {
-        let files = outputs.iter().map(|out| out.path.display().to_string());
+    if !written.is_empty() {
+        let files = written.iter().map(|path| path.display().to_string());
         text.line("wrote", &files.collect::<Vec<_>>().join(", "));
     }
     text.finish()
@@ -42,10 +44,10 @@ pub(crate) fn summary(scene: &Scene, outcome: &Outcome, outputs: &[OutFile]) -> 
 fn time(outcome: &Outcome) -> String {
     let seconds = outcome.seconds;
     let steps = counted(outcome.tally.steps, "step");
-    let end = if outcome.fault.is_some() {
-        ", where it failed"
-    } else {
-        ""
+    let end = match outcome.fault {
+        Some(Fault::Interrupted { .. }) => ", where it was interrupted",
+        Some(_) => ", where it failed",
+        None => "",
     };
     format!("{seconds:.2} s in {steps} of {}{end}", duration(outcome.dt))
 }

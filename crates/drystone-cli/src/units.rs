@@ -34,6 +34,19 @@ pub(crate) fn duration(seconds: f64) -> String {
     )
 }
 
+/// A size as "1.2 MB"; a MB is 10⁶ bytes.
+pub(crate) fn bytes(number: u64) -> String {
+    scaled(
+        number as f64,
+        &[
+            (1e9, 1e9, "GB"),
+            (1e6, 1e6, "MB"),
+            (1e3, 1e3, "kB"),
+            (0.0, 1.0, "bytes"),
+        ],
+    )
+}
+
 /// A number without a scaled unit: two digits, with an exponent where it is small or large.
 pub(crate) fn plain(value: f64) -> String {
     if value == 0.0 {

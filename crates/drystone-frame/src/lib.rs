@@ -3,10 +3,16 @@
 //! A [`Stage`] says once what the objects look like; a [`Frame`] says where they are at one
 //! time. Everything that draws, records or exports reads these two and nothing else, so a live
 //! simulation and a replay are the same thing to it. A 2D world lies in the plane z = 0.
+//!
+//! [`recording`] keeps frames in a file that survives whatever ends a run, [`export`] writes them
+//! in the formats of other programs, and [`mesh`] makes triangles of forms.
 
 #![forbid(unsafe_code)]
 
+pub mod export;
 mod hash;
+pub mod mesh;
+pub mod recording;
 
 pub use hash::StateHash;
 use serde::{Deserialize, Serialize};

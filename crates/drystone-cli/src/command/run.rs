@@ -7,6 +7,7 @@ use crate::cli::{ReportFormat, RunArgs};
 use crate::fault::Fault;
 use crate::output::Outputs;
 use crate::plan::Plan;
+use crate::recording::Recording;
 use crate::report::Report;
 use crate::simulate::simulate;
 use crate::summary::summary;
@@ -14,7 +15,14 @@ use crate::summary::summary;
 /// Runs a scene.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Fault> {
     let mut plan = Plan::new(&args.scene, &args.settings, args.seconds)?;
-    let outputs = Outputs::open(&args.outputs, &plan.scene, plan.seconds())?;
+    let mut outputs = Outputs::open(&args.outputs, &plan.scene, plan.seconds())?;
+    let record = args.recording.record.as_ref();
+    if let Some(path) = record {
+        if args.outputs.iter().any(|out| out.path == *path) {
+            return Err(Fault::SameFile(path.clone()));
+        }
+        outputs.record(Recording::create(&plan, &args.recording, path)?);
+    }
     plan.show_warnings();
     let name = &plan.scene.name;
     let mut outcome = match &mut plan.world {
@@ -23,7 +31,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Fault> {
     };
     match args.report {
         Some(ReportFormat::Json) => print(&pretty(&Report::new(name, &outcome))?)?,
-        None => print(&summary(&plan.scene, &outcome, &args.outputs))?,
+        None => {
+            let written = args.outputs.iter().map(|out| &out.path).chain(record);
+            let written: Vec<_> = written.cloned().collect();
+            print(&summary(&plan.scene, &outcome, &written))?;
+        }
     }
     outcome.fault.take().map_or(Ok(()), Err)
 }

@@ -5,7 +5,8 @@
 //! A world that goes on from a snapshot goes on bit by bit as the one it was taken from. Shapes are
 //! not in it: they never change, so a snapshot names them by their prints, and the world that is
 //! restored must have had bodies of these shapes. [Hooks](crate::Hooks) are code and stay as they
-//! are.
+//! are, and so do threads and instructions, on which no result depends: the same state is the same
+//! bytes on every machine.
 //!
 //! The bytes are `DRYSNAP`, a version, a checksum of the rest (8 bytes, little-endian) and the
 //! state in [postcard](https://postcard.jamesmunns.com)'s format.
@@ -16,9 +17,10 @@ use crate::detect::Contact;
 use crate::events::Watch;
 use crate::joint::Joints;
 use crate::material::Materials;
-use crate::settings::Settings;
+use crate::settings::{Settings, Strategy};
 use crate::space::Space;
-use crate::substep::{Changes, RealTime};
+use crate::substep::simd::Instructions;
+use crate::substep::{Changes, RealTime, Substep};
 use drystone_frame::StateHash;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -74,7 +76,7 @@ impl<S: Space> World<S> {
     pub fn snapshot(&self) -> Vec<u8> {
         let state = State {
             dimension: S::DIM as u8,
-            settings: self.settings,
+            settings: on_machine(self.settings, 1, Instructions::Portable),
             materials: Cow::Borrowed(&self.materials),
             bodies: Cow::Borrowed(&self.bodies),
             joints: Cow::Borrowed(&self.joints),
@@ -145,7 +147,11 @@ impl<S: Space> World<S> {
             .filter(|&k| bodies.is_present(k))
             .map(|k| (bodies.name(k).to_owned(), bodies.id(k)))
             .collect();
-        self.settings = state.settings;
+        let instructions = match self.settings.strategy {
+            Strategy::Substep(options) => options.instructions,
+            Strategy::Velocity => Instructions::best(),
+        };
+        self.settings = on_machine(state.settings, self.settings.threads, instructions);
         self.materials = state.materials.into_owned();
         self.bodies = bodies;
         self.joints = joints;
@@ -158,6 +164,26 @@ impl<S: Space> World<S> {
         self.last = None;
         (self.step, self.time, self.even_since) = (state.step, state.time, state.even_since);
         Ok(())
+    }
+}
+
+/// Settings with other threads and instructions.
+fn on_machine<S: Space>(
+    settings: Settings<S>,
+    threads: u32,
+    instructions: Instructions,
+) -> Settings<S> {
+    let strategy = match settings.strategy {
+        Strategy::Substep(options) => Strategy::Substep(Substep {
+            instructions,
+            ..options
+        }),
+        strategy => strategy,
+    };
+    Settings {
+        threads,
+        strategy,
+        ..settings
     }
 }
 

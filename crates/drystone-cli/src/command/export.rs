@@ -1,0 +1,262 @@
+//! `drystone export`: a recording in the formats of other programs.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use drystone_frame::export::usd::Setting;
+use drystone_frame::export::{Model, Motion, csv, gltf, obj, usd, vtk};
+use drystone_frame::recording::{Header, Reader, Record};
+use drystone_frame::{Frame, Stage};
+
+use super::print;
+use crate::cli::ExportArgs;
+use crate::fault::Fault;
+use crate::recording::{open_to_read, unreadable};
+use crate::units::{bytes, counted};
+
+/// Acceleration of free fall where a scene does not say it, m/s².
+const USUAL_GRAVITY: [f64; 3] = [0.0, -9.81, 0.0];
+
+/// A format, by its extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExportFormat {
+    /// glTF.
+    Glb,
+    /// USD.
+    Usda,
+    /// A Wavefront file for each frame.
+    Obj,
+    /// ParaView.
+    Pvd,
+    /// A table of poses.
+    Csv,
+}
+
+/// A file that was asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct ExportFile {
+    path: PathBuf,
+    format: ExportFormat,
+}
+
+impl ExportFile {
+    /// Reads the format off a path's extension.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let path = PathBuf::from(text);
+        let extension = path.extension().and_then(|e| e.to_str());
+        let format = match extension.map(str::to_ascii_lowercase).as_deref() {
+            Some("glb") => ExportFormat::Glb,
+            Some("usda") => ExportFormat::Usda,
+            Some("obj") => ExportFormat::Obj,
+            Some("pvd") => ExportFormat::Pvd,
+            Some("csv") => ExportFormat::Csv,
+            _ => {
+                let known =
+                    ".glb (glTF), .usda (USD), .obj (a file each frame), .pvd (ParaView) or .csv";
+                return Err(format!(
+                    "what is written follows from the extension: {known}"
+                ));
+            }
+        };
+        Ok(Self { path, format })
+    }
+}
+
+/// Exports a recording. What comes before damage is exported, and the damage is an error.
+pub(crate) fn export(args: &ExportArgs) -> Result<(), Fault> {
+    let path = &args.file;
+    for out in &args.outputs {
+        let mut source = Source::open(path, args.every.get().into())?;
+        let (frames, written) = write(&mut source, out)?;
+        let first = match out.format {
+            ExportFormat::Obj => {
+                format!("{} and so on", numbered(&out.path, 0, "", "obj").display())
+            }
+            _ => out.path.display().to_string(),
+        };
+        print(&format!(
+            "wrote {first} ({}): {}\n",
+            bytes(written),
+            counted(frames, "frame")
+        ))?;
+        if let Some(error) = source.damage {
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Frames of a recording, every so many.
+struct Source<'a> {
+    path: &'a Path,
+    reader: Reader<std::io::BufReader<File>>,
+    every: u64,
+    damage: Option<Fault>,
+}
+
+impl<'a> Source<'a> {
+    fn open(path: &'a Path, every: u64) -> Result<Self, Fault> {
+        let reader = Reader::open(open_to_read(path)?).map_err(|error| unreadable(path, error))?;
+        Ok(Self {
+            path,
+            reader,
+            every,
+            damage: None,
+        })
+    }
+
+    fn header(&self) -> &Header {
+        &self.reader.header
+    }
+
+    fn stage(&self) -> Stage {
+        self.reader.stage.clone()
+    }
+
+    /// Calls `take` with each frame and gives their number.
+    fn each(&mut self, mut take: impl FnMut(&Frame) -> Result<(), Fault>) -> Result<u64, Fault> {
+        let mut taken = 0;
+        for record in self.reader.records() {
+            match record {
+                Ok(Record { number, frame, .. }) if number.is_multiple_of(self.every) => {
+                    take(&frame)?;
+                    taken += 1;
+                }
+                Ok(_) => {}
+                Err(error) => self.damage = Some(unreadable(self.path, error)),
+            }
+        }
+        Ok(taken)
+    }
+}
+
+/// Writes one export and gives frames and bytes.
+fn write(source: &mut Source<'_>, out: &ExportFile) -> Result<(u64, u64), Fault> {
+    match out.format {
+        ExportFormat::Glb | ExportFormat::Usda => write_whole(source, out),
+        ExportFormat::Csv => write_table(source, &out.path),
+        ExportFormat::Obj => write_objs(source, &out.path),
+        ExportFormat::Pvd => write_series(source, &out.path),
+    }
+}
+
+/// The formats that hold all frames in one file.
+fn write_whole(source: &mut Source<'_>, out: &ExportFile) -> Result<(u64, u64), Fault> {
+    let stage = source.stage();
+    let mut motion = Motion::new(&stage);
+    let mut model = None;
+    let frames = source.each(|frame| {
+        model.get_or_insert_with(|| Model::new(&stage, frame));
+        motion.add(frame);
+        Ok(())
+    })?;
+    let model = model.unwrap_or_else(|| Model::new(&stage, &Frame::default()));
+    let fault = |error| Fault::Write {
+        path: out.path.clone(),
+        error,
+    };
+    if out.format == ExportFormat::Glb {
+        let file = gltf::write(&stage, &model, &motion)
+            .map_err(|error| fault(std::io::Error::other(error)))?;
+        fs::write(&out.path, &file).map_err(fault)?;
+        return Ok((frames, file.len() as u64));
+    }
+    let setting = Setting {
+        frames_per_second: source.header().frames_per_second() / source.every as f64,
+        gravity: gravity(source.header()),
+    };
+    let file = File::create(&out.path).map_err(fault)?;
+    let mut file = BufWriter::new(file);
+    usd::write(&stage, &model, &motion, &setting, &mut file).map_err(fault)?;
+    let file = file
+        .into_inner()
+        .map_err(|error| fault(error.into_error()))?;
+    let length = file.metadata().map_err(fault)?.len();
+    Ok((frames, length))
+}
+
+/// The gravity of a recording's scene.
+fn gravity(header: &Header) -> [f64; 3] {
+    let values = header
+        .scene
+        .get("gravity")
+        .and_then(|value| value.as_array());
+    values.map_or(USUAL_GRAVITY, |values| {
+        std::array::from_fn(|i| values.get(i).and_then(|x| x.as_f64()).unwrap_or_default())
+    })
+}
+
+fn write_table(source: &mut Source<'_>, path: &Path) -> Result<(u64, u64), Fault> {
+    let fault = |error| Fault::Write {
+        path: path.to_owned(),
+        error,
+    };
+    let stage = source.stage();
+    let mut file = BufWriter::new(File::create(path).map_err(fault)?);
+    let mut row = csv::header(&stage);
+    let mut length = row.len() as u64;
+    file.write_all(row.as_bytes()).map_err(fault)?;
+    let frames = source.each(|frame| {
+        csv::row(stage.dimension, frame, &mut row);
+        length += row.len() as u64;
+        file.write_all(row.as_bytes()).map_err(fault)
+    })?;
+    file.flush().map_err(fault)?;
+    Ok((frames, length))
+}
+
+fn write_objs(source: &mut Source<'_>, path: &Path) -> Result<(u64, u64), Fault> {
+    let stage = source.stage();
+    let mut model = None;
+    let (mut number, mut length) = (0, 0);
+    let frames = source.each(|frame| {
+        let model = model.get_or_insert_with(|| Model::new(&stage, frame));
+        let text = obj::frame(&stage, model, frame);
+        length += write_file(&numbered(path, number, "", "obj"), text.as_bytes())?;
+        number += 1;
+        Ok(())
+    })?;
+    Ok((frames, length))
+}
+
+fn write_series(source: &mut Source<'_>, path: &Path) -> Result<(u64, u64), Fault> {
+    let stage = source.stage();
+    let dt = source.header().dt;
+    let mut model = None;
+    let mut series = Vec::new();
+    let mut length = 0;
+    let frames = source.each(|frame| {
+        let model = model.get_or_insert_with(|| Model::new(&stage, frame));
+        let bodies = numbered(path, series.len(), "_bodies", "vtp");
+        length += write_file(&bodies, &vtk::bodies(&stage, model, frame))?;
+        let contacts = numbered(path, series.len(), "_contacts", "vtp");
+        length += write_file(&contacts, &vtk::contacts(frame, dt))?;
+        series.push((frame.time, file_name(&bodies), file_name(&contacts)));
+        Ok(())
+    })?;
+    length += write_file(path, vtk::series(&series).as_bytes())?;
+    Ok((frames, length))
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<u64, Fault> {
+    let written = fs::write(path, bytes);
+    written.map_err(|error| Fault::Write {
+        path: path.to_owned(),
+        error,
+    })?;
+    Ok(bytes.len() as u64)
+}
+
+/// `run.obj` becomes `run_000012.obj`.
+fn numbered(path: &Path, number: usize, what: &str, extension: &str) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!("{stem}_{number:06}{what}.{extension}"))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
+}
