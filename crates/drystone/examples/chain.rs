@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p drystone --example chain -- [key=value ...]`
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drystone::glam::DVec3;
 use drystone::{Body, Joint, Settings, Shape3, Strategy, Substep, World3};

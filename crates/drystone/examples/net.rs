@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p drystone --example net -- [side] [steps]`
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drystone::glam::DVec3;
 use drystone::{Body, BodyId, Joint, Settings, Shape3, Strategy, Substep, World3};

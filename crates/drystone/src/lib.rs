@@ -23,6 +23,7 @@ pub mod certify;
 pub mod closed_form;
 pub mod detect;
 pub mod events;
+mod forest;
 pub mod integrate;
 pub mod intersect;
 pub mod joint;

@@ -1,6 +1,6 @@
 //! Bodies that come and go, who meets whom, and what a step tells about it.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Joints against statics, closed forms and momentum.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drystone::glam::{DQuat, DVec2, DVec3};
 use drystone::{

@@ -1,6 +1,6 @@
 //! Sleep: what rests is left alone, and nothing sleeps in the air.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drystone::glam::DVec3;
 use drystone::{Body, BodyId, Joint, Script, Settings, Shape3, Strategy, Substep, World3};

@@ -1,6 +1,6 @@
 //! Snapshots: the whole world to bytes and back, and on to the same bits.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drystone::glam::{DVec2, DVec3};
 use drystone::{

@@ -35,6 +35,9 @@ use crate::space::Space;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+/// Bound of angles that limits may have, rad: a little less than half a turn.
+const MOST_ANGLE: f64 = 3.1;
+
 /// What a joint allows along one coordinate, m or rad.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -104,6 +107,7 @@ impl Axis {
 /// What a joint measures and allows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[allow(clippy::large_enum_variant)] // Plain data that is copied: a box would make it neither.
 pub enum JointKind {
     /// Distances along x, y, z and angles about x, y, z of A's frame. The plane has distances along
     /// x and y, and its one angle is the first.
@@ -323,7 +327,7 @@ pub enum JointError {
     Frame(&'static str),
     /// Limits that are no limits.
     #[error(
-        "limits must be finite with min at most max, angles within ±3.14 rad; not {min} to {max}"
+        "limits must be finite with min at most max, angles within ±3.1 rad (177°); not {min} to {max}"
     )]
     Limits {
         /// Lower.
@@ -376,7 +380,7 @@ impl<S: Space> Joint<S> {
         match &self.kind {
             JointKind::Axes { linear, angular } => {
                 linear.iter().try_for_each(|axis| axis.check(f64::MAX))?;
-                angular.iter().try_for_each(|axis| axis.check(3.14))
+                angular.iter().try_for_each(|axis| axis.check(MOST_ANGLE))
             }
             JointKind::Distance(axis) => axis.check(f64::MAX),
             JointKind::Gear { ratio } if ratio.is_finite() && *ratio != 0.0 => Ok(()),

@@ -20,6 +20,7 @@ use super::impact::{Bounce, Collision, ImpactLaw, reflect};
 use super::{ContactProblem, Island, Response, Row, Side};
 use crate::body::{Bodies, Kind, Motion};
 use crate::detect::Contact;
+use crate::forest::Forest;
 use crate::shape::{ContactPoint, Geometry};
 use crate::space::{Components, Linear, Space};
 use serde::{Deserialize, Serialize};
@@ -236,12 +237,10 @@ fn group_by_island<S: Space>(
     bodies: &Bodies<S>,
     contacts: &[Contact<S>],
 ) -> (Vec<u32>, Vec<Island>) {
-    let mut forest: Vec<u32> = (0..bodies.len() as u32).collect();
+    let mut forest = Forest::new(bodies.len());
     for contact in contacts {
         if bodies.is_dynamic(contact.a as usize) && bodies.is_dynamic(contact.b as usize) {
-            let (a, b) = (root(&mut forest, contact.a), root(&mut forest, contact.b));
-            // The lower index leads, so that an island's name does not depend on the order.
-            forest[a.max(b) as usize] = a.min(b);
+            forest.join(contact.a, contact.b);
         }
     }
     let mut keyed: Vec<(u32, u32)> = contacts
@@ -253,7 +252,7 @@ fn group_by_island<S: Space>(
             } else {
                 contact.b
             };
-            (root(&mut forest, moving), k as u32)
+            (forest.lowest(moving), k as u32)
         })
         .collect();
     keyed.sort_unstable();
@@ -265,16 +264,6 @@ fn group_by_island<S: Space>(
         start = end;
     }
     (keyed.into_iter().map(|(_, k)| k).collect(), islands)
-}
-
-/// The leader of a body's island, halving the path on the way.
-fn root(forest: &mut [u32], mut k: u32) -> u32 {
-    while forest[k as usize] != k {
-        let above = forest[forest[k as usize] as usize];
-        forest[k as usize] = above;
-        k = above;
-    }
-    k
 }
 
 /// Local impulses to start from: those that the contacts brought along, pulled into the cone, or

@@ -110,6 +110,7 @@ impl Factors {
     }
 
     /// Factorises: `above` are the numbers of [`Factors::entries`], in their order.
+    #[allow(clippy::needless_range_loop)] // k is a row of several arrays.
     pub(crate) fn factorise(&mut self, diagonal: &[f64], above: &[f64]) {
         let n = self.parent.len();
         self.mark.fill(NONE);
@@ -185,6 +186,7 @@ mod tests {
 
     /// A tree and a few loops: factors solve what the matrix, multiplied out, asks.
     #[test]
+    #[allow(clippy::needless_range_loop)]
     fn factors_solve_their_matrix() {
         let n = 40;
         let mut columns: Vec<Vec<u32>> = vec![Vec::new(); n];

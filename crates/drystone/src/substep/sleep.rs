@@ -7,6 +7,7 @@
 //! that touches something scripted that moves never fall asleep, so nothing sleeps in the air.
 
 use crate::body::{Bodies, Kind, Motion};
+use crate::forest::Forest;
 use crate::space::{Linear, Space};
 use serde::{Deserialize, Serialize};
 
@@ -124,12 +125,11 @@ impl Sleep {
         ties: impl Iterator<Item = [u32; 2]>,
         rule: &SleepRule,
     ) -> bool {
-        let mut leader: Vec<u32> = (0..bodies.len() as u32).collect();
+        let mut forest = Forest::new(bodies.len());
         for ends in ties {
             let [a, b] = ends.map(|k| k as usize);
             if bodies.is_dynamic(a) && bodies.is_dynamic(b) {
-                let (a, b) = (root(&mut leader, a as u32), root(&mut leader, b as u32));
-                leader[a.max(b) as usize] = a.min(b);
+                forest.join(a as u32, b as u32);
             }
             for (one, other) in [(a, b), (b, a)] {
                 if moves(bodies, one) {
@@ -140,12 +140,12 @@ impl Sleep {
         let mut is_calm = vec![true; bodies.len()];
         let awake = |sleep: &Self, k: usize| bodies.is_dynamic(k) && !sleep.is_asleep(k);
         for k in (0..bodies.len()).filter(|&k| awake(self, k)) {
-            let lead = root(&mut leader, k as u32) as usize;
+            let lead = forest.lowest(k as u32) as usize;
             is_calm[lead] &= self.calm[k] >= rule.after;
         }
         let mut fallen = Vec::new();
         for k in (0..bodies.len()).filter(|&k| awake(self, k)) {
-            let lead = root(&mut leader, k as u32);
+            let lead = forest.lowest(k as u32);
             if is_calm[lead as usize] {
                 fallen.push((k, lead));
             }
@@ -173,14 +173,4 @@ pub(crate) struct SleepRule {
 /// Whether a body follows a script and moves.
 fn moves<S: Space>(bodies: &Bodies<S>, k: usize) -> bool {
     matches!(bodies.kind[k], Kind::Kinematic(_)) && bodies.motion[k] != Motion::default()
-}
-
-/// The leader of a body's island, halving the path on the way.
-fn root(leader: &mut [u32], mut k: u32) -> u32 {
-    while leader[k as usize] != k {
-        let above = leader[leader[k as usize] as usize];
-        leader[k as usize] = above;
-        k = above;
-    }
-    k
 }

@@ -1,0 +1,55 @@
+//! The same bits for any number of threads and any instructions, on every scene of the gallery.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
+use drystone::substep::simd::Instructions;
+use drystone::{Space, Strategy, Substep, World};
+use drystone_scene::{AnyWorld, gallery};
+
+/// Enough for what falls to land and for what is hit to move.
+const STEPS: u32 = 40;
+
+/// Hash of the state and of the events of a run.
+fn run<S: Space>(world: &World<S>, threads: u32, instructions: Instructions) -> (u64, String) {
+    let mut world = world.clone();
+    let settings = world.settings_mut();
+    if !matches!(settings.strategy, Strategy::Substep(_)) {
+        settings.dt = Strategy::Substep(Substep::default()).usual_dt();
+        settings.contact.impact = drystone::ImpactLaw::Newton;
+    }
+    let mut options = match settings.strategy {
+        Strategy::Substep(options) => options,
+        Strategy::Velocity => Substep::default(),
+    };
+    options.instructions = instructions;
+    settings.strategy = Strategy::Substep(options);
+    settings.threads = threads;
+    settings.events = true;
+    settings.certify_every = 0;
+    let mut events = String::new();
+    for _ in 0..STEPS {
+        world.step().unwrap();
+        if !world.events().is_empty() {
+            events.push_str(&format!("{:?}\n", world.events()));
+        }
+    }
+    (world.state_hash(), events)
+}
+
+fn check<S: Space>(name: &str, world: &World<S>) {
+    let expected = run(world, 1, Instructions::Portable);
+    for threads in [1, 2, 3, 4, 8] {
+        let got = run(world, threads, Instructions::best());
+        assert!(got == expected, "{name} on {threads} threads");
+    }
+}
+
+#[test]
+fn every_scene_gives_the_same_bits_on_any_number_of_threads_with_and_without_avx() {
+    for entry in gallery::entries() {
+        match entry.scene().unwrap().build().unwrap() {
+            AnyWorld::Flat(world) => check(entry.name, &world),
+            AnyWorld::Solid(world) => check(entry.name, &world),
+        }
+    }
+}

@@ -1,0 +1,494 @@
+//! Joints that share bodies: how they are ordered, linearised and solved.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::pull::{Pull, Stiffer};
+use super::row::{Known, LinkRow, is_lock, write};
+use super::{Ground, LinkLaw};
+use crate::body::{Bodies, Motion};
+use crate::joint::Joints;
+use crate::joint::rows::{Coordinate, Poses, Role};
+use crate::shape::Pose;
+use crate::space::{Components, Linear, Space};
+use crate::substep::elimination::{Factors, elimination_order};
+
+/// Entries of S a joint up to which a linkage is factorised.
+const MOST_ENTRIES: usize = 8;
+/// Where in a step directions are taken.
+const LEAST_PART: f64 = 0.02;
+const MOST_PART: f64 = 0.55;
+/// Part of a correction that sweeps over nets take: more than one over-relaxes.
+const RELAXATION: f64 = 1.0;
+
+/// A joint's rows in its linkage.
+#[derive(Clone, Debug)]
+pub(super) struct JointRows {
+    pub(super) joint: u32,
+    pub(super) roles: Vec<(Coordinate, Role)>,
+    /// Places of its bodies in the linkage's list.
+    pub(super) ends: [u32; 2],
+    /// Where each is in the linkage's list.
+    pub(super) at: Vec<u32>,
+}
+
+/// Joints that share bodies.
+#[derive(Clone, Debug)]
+pub(crate) struct Linkage<S: Space> {
+    pub(super) bodies: Vec<u32>,
+    pub(super) joints: Vec<JointRows>,
+    /// Locks in the order of elimination, joint by joint; then rows with bounds.
+    pub(super) rows: Vec<LinkRow<S>>,
+    pub(super) locks: usize,
+    /// First lock of each joint, in the order of elimination; one more at the end.
+    pub(super) blocks: Vec<u32>,
+    pub(super) factors: Option<Factors>,
+    pub(super) above: Vec<f64>,
+    /// Inverses of the joints' own blocks of S, one after the other, where it is not factorised.
+    pub(super) inverses: Vec<f64>,
+    /// Which bodies touch something, and whether any does.
+    pub(super) is_touched: Vec<bool>,
+    pub(super) has_contact: bool,
+    pub(super) is_awake: bool,
+    /// Where in a step directions are taken.
+    pub(super) part: f64,
+    /// Poses of centres of mass and motions at the start of a substep or stride.
+    pub(super) pose: Vec<Pose<S>>,
+    pub(super) motion: Vec<Motion<S>>,
+    /// Poses at its end and where directions count.
+    pub(super) end: Vec<Pose<S>>,
+    pub(super) within: Vec<Pose<S>>,
+    // What a correction works on.
+    pub(super) x: Vec<Motion<S>>,
+    pub(super) aim: Vec<Motion<S>>,
+    /// How bodies resist: inertia with what forces add, and inverses.
+    pub(super) inertia: Vec<S::Inertia>,
+    pub(super) inverse: Vec<S::Inertia>,
+    pub(super) inverse_mass: Vec<S::Vector>,
+    pub(super) stiffer: Vec<Stiffer<S>>,
+    /// Displacements that rows were made for.
+    pub(super) made_for: Vec<Motion<S>>,
+    /// H⁻¹ of bodies where contacts have a say: x, y, z, then turns.
+    pub(super) answers: Vec<[[f64; 6]; 6]>,
+    pub(super) pushed: Vec<Motion<S>>,
+    pub(super) missing: Vec<f64>,
+}
+
+impl<S: Space> Linkage<S> {
+    pub(super) fn new(
+        bodies: &Bodies<S>,
+        group: Vec<JointRows>,
+        ends: &BTreeMap<u32, [u32; 2]>,
+    ) -> Self {
+        let all: BTreeSet<u32> = group.iter().flat_map(|j| ends[&j.joint]).collect();
+        let list: Vec<u32> = all.into_iter().collect();
+        let place = |body: u32| list.binary_search(&body).unwrap_or(0) as u32;
+        let near = neighbours(bodies, &group, ends);
+        let order = elimination_order(near, MOST_ENTRIES);
+        let is_direct = order.is_some();
+        let order = order.unwrap_or_else(|| (0..group.len() as u32).collect());
+        let mut joints: Vec<JointRows> = order.iter().map(|&k| group[k as usize].clone()).collect();
+        let (mut rows, mut blocks) = (Vec::new(), Vec::new());
+        for of_locks in [true, false] {
+            for joint in &mut joints {
+                let [a, b] = ends[&joint.joint].map(place);
+                joint.ends = [a, b];
+                if of_locks {
+                    blocks.push(rows.len() as u32);
+                    joint.at = vec![0; joint.roles.len()];
+                }
+                for (k, (_, role)) in joint.roles.iter().enumerate() {
+                    if is_lock(role) == of_locks {
+                        joint.at[k] = rows.len() as u32;
+                        rows.push(LinkRow::empty(a, b));
+                    }
+                }
+            }
+            if of_locks {
+                blocks.push(rows.len() as u32);
+            }
+        }
+        let locks = blocks.last().copied().unwrap_or(0) as usize;
+        let count = list.len();
+        let mut this = Self {
+            bodies: list,
+            joints,
+            rows,
+            locks,
+            blocks,
+            factors: None,
+            above: Vec::new(),
+            inverses: Vec::new(),
+            is_touched: vec![false; count],
+            has_contact: false,
+            is_awake: true,
+            part: LEAST_PART,
+            x: vec![Motion::default(); count],
+            pose: vec![Pose::default(); count],
+            motion: vec![Motion::default(); count],
+            end: vec![Pose::default(); count],
+            within: vec![Pose::default(); count],
+            aim: vec![Motion::default(); count],
+            inertia: vec![S::NO_INERTIA; count],
+            inverse: vec![S::NO_INERTIA; count],
+            inverse_mass: vec![S::Vector::default(); count],
+            stiffer: vec![Stiffer::default(); count],
+            made_for: vec![Motion::default(); count],
+            answers: vec![[[0.0; 6]; 6]; count],
+            pushed: vec![Motion::default(); count],
+            missing: vec![0.0; locks],
+        };
+        if is_direct {
+            this.factors = Some(Factors::new(&this.pattern(bodies)));
+        }
+        this
+    }
+
+    /// Locks that come before each and share a body that moves.
+    pub(super) fn pattern(&self, bodies: &Bodies<S>) -> Vec<Vec<u32>> {
+        let mut of_body: Vec<Vec<u32>> = vec![Vec::new(); self.bodies.len()];
+        let mut columns = Vec::with_capacity(self.locks);
+        for (k, row) in self.rows[..self.locks].iter().enumerate() {
+            let mut before = BTreeSet::new();
+            for end in [row.a, row.b].map(|end| end as usize) {
+                if bodies.is_dynamic(self.bodies[end] as usize) {
+                    before.extend(of_body[end].iter().copied());
+                    of_body[end].push(k as u32);
+                }
+            }
+            columns.push(before.into_iter().collect());
+        }
+        columns
+    }
+
+    /// Starts a step: takes over poses and known forces.
+    pub(super) fn start(
+        &mut self,
+        bodies: &Bodies<S>,
+        joints: &Joints<S>,
+        law: &LinkLaw,
+        known: &mut BTreeMap<u32, Vec<Known>>,
+    ) {
+        for (k, &body) in self.bodies.iter().enumerate() {
+            let body = body as usize;
+            self.pose[k] = Pose {
+                position: bodies.position[body],
+                rotation: bodies.rotation[body],
+            };
+            self.motion[k] = bodies.motion[body];
+        }
+        self.aim_rows(bodies, joints, law, known);
+    }
+
+    /// Sets what rows are after from the present poses.
+    pub(super) fn aim_rows(
+        &mut self,
+        bodies: &Bodies<S>,
+        joints: &Joints<S>,
+        law: &LinkLaw,
+        known: &mut BTreeMap<u32, Vec<Known>>,
+    ) {
+        self.stiffer.fill(Stiffer::default());
+        for joint in &self.joints {
+            let (Some(held), Some(known)) = (joints.at(joint.joint), known.get_mut(&joint.joint))
+            else {
+                continue;
+            };
+            let (rows, pose) = (&mut self.rows, &self.pose);
+            let ends = joint.ends.map(|k| &pose[k as usize]);
+            let now = Poses {
+                end: ends,
+                within: ends,
+            };
+            let mut pull = Pull::default();
+            held.for_each_row(&joint.roles, &now, |k, row| {
+                let link = &mut rows[joint.at[k] as usize];
+                write(link, &joint.roles[k].1, row.value, law, &mut known[k]);
+                pull.add(&row, link.force);
+            });
+            let ends = joint.ends.map(|k| k as usize);
+            pull.stiffen(ends, 1.0, &mut self.stiffer);
+        }
+        self.part = self.part_for(bodies, law.h);
+    }
+
+    /// Where in a step directions are taken, from how fast bodies swing under their loads.
+    pub(super) fn part_for(&self, bodies: &Bodies<S>, h: f64) -> f64 {
+        let mut fastest = 0.0_f64;
+        for (&body, stiffer) in self.bodies.iter().zip(&self.stiffer) {
+            let body = body as usize;
+            if bodies.is_dynamic(body) {
+                let inertia = bodies.mass(body) * bodies.radius[body] * bodies.radius[body];
+                let turning: f64 = stiffer.arms[..stiffer.count].iter().map(|arm| arm.1).sum();
+                let swings = turning / inertia + stiffer.linear / bodies.mass(body);
+                fastest = fastest.max(h * h * swings);
+            }
+        }
+        LEAST_PART + (MOST_PART - LEAST_PART) * fastest.min(1.0)
+    }
+
+    /// Writes rows for displacements near the present ones, and factorises.
+    pub(super) fn linearise(&mut self, ground: &Ground<'_, S>, h: f64) {
+        self.shape_rows(ground);
+        self.stiffen(ground, h);
+        let square = h * h;
+        for row in &mut self.rows {
+            let moves = |k: u32, j: S::Spin| Motion {
+                linear: self.inverse_mass[k as usize].scale(row.n) * square,
+                spin: S::apply_inertia(&self.inverse[k as usize], j) * square,
+            };
+            row.moves_a = moves(row.a, row.j_a);
+            row.moves_b = moves(row.b, row.j_b);
+            row.diagonal = row.coupling(row) + row.gives;
+        }
+        for (made_for, x) in self.made_for.iter_mut().zip(&self.x) {
+            *made_for = *x;
+        }
+        self.factorise();
+    }
+
+    pub(super) fn factorise(&mut self) {
+        match &mut self.factors {
+            Some(factors) => {
+                let rows = &self.rows;
+                self.above.clear();
+                let entries = factors.entries();
+                self.above
+                    .extend(entries.map(|(column, row)| rows[row].coupling(&rows[column])));
+                let diagonal: Vec<f64> = rows[..self.locks].iter().map(|r| r.diagonal).collect();
+                factors.factorise(&diagonal, &self.above);
+            }
+            None => self.invert_blocks(),
+        }
+    }
+
+    /// Writes the rows' coordinates and directions.
+    pub(super) fn shape_rows(&mut self, ground: &Ground<'_, S>) {
+        self.stiffer.fill(Stiffer::default());
+        for (k, x) in self.x.iter().enumerate() {
+            let after = |part: f64| Pose {
+                position: self.pose[k].position + x.linear * part,
+                rotation: S::turn(self.pose[k].rotation, x.spin * part),
+            };
+            self.end[k] = after(1.0);
+            self.within[k] = if self.part > 0.0 {
+                after(self.part)
+            } else {
+                self.pose[k]
+            };
+        }
+        for joint in &self.joints {
+            let Some(held) = ground.joints.at(joint.joint) else {
+                continue;
+            };
+            let (rows, x, stiffer) = (&mut self.rows, &self.x, &mut self.stiffer);
+            let [a, b] = joint.ends.map(|k| k as usize);
+            let poses = Poses {
+                end: [a, b].map(|k| &self.end[k]),
+                within: [a, b].map(|k| &self.within[k]),
+            };
+            let mut pull = Pull::default();
+            held.for_each_row(&joint.roles, &poses, |k, row| {
+                let link = &mut rows[joint.at[k] as usize];
+                (link.n, link.j_a, link.j_b) = (row.n, row.j_a, row.j_b);
+                link.missing = link.follow * (row.value - link.moved(x)) + link.offset;
+                pull.add(&row, link.force);
+            });
+            pull.stiffen([a, b], self.part, stiffer);
+        }
+    }
+
+    /// Works out how bodies resist displacements.
+    pub(super) fn stiffen(&mut self, ground: &Ground<'_, S>, h: f64) {
+        let bodies = ground.bodies;
+        for (k, &body) in self.bodies.iter().enumerate() {
+            let body = body as usize;
+            let (inertial, stiffer) = (&bodies.inertial[body], &self.stiffer[k]);
+            if !bodies.is_dynamic(body) {
+                self.inverse_mass[k] = S::Vector::default();
+                self.inverse[k] = S::NO_INERTIA;
+                continue;
+            }
+            let heavier = 1.0 + h * h * stiffer.linear / inertial.mass;
+            self.inverse_mass[k] = inertial.inv_mass * (1.0 / heavier);
+            let rotation = self.pose[k].rotation;
+            self.inertia[k] = S::world_inertia(rotation, &inertial.inertia);
+            for (arm, s) in stiffer.arms.iter().take(stiffer.count) {
+                self.inertia[k] = S::stiffened(&self.inertia[k], *arm, h * h * s);
+            }
+            let inverse = if stiffer.count > 0 && bodies.turns(body) {
+                S::invert_inertia(&self.inertia[k])
+            } else {
+                S::world_inertia(rotation, &inertial.inv_inertia)
+            };
+            self.inverse[k] = S::mask_inertia(&inverse, inertial.free_spins);
+        }
+    }
+
+    /// Where a body would go by itself from its present displacement: a Newton step towards `aim`
+    /// (inertia and forces, without joints).
+    pub(super) fn target(&self, ground: &Ground<'_, S>, k: usize, aim: &Motion<S>) -> Motion<S> {
+        let bodies = ground.bodies;
+        let body = self.bodies[k] as usize;
+        let (x, inertial) = (&self.x[k], &bodies.inertial[body]);
+        let away = Motion::<S> {
+            linear: aim.linear - x.linear,
+            spin: aim.spin - x.spin,
+        };
+        let inertia = S::world_inertia(self.pose[k].rotation, &inertial.inertia);
+        let twist = S::apply_inertia(&inertia, away.spin);
+        let free = self.inverse_mass[k] * inertial.mass;
+        Motion {
+            linear: x.linear + away.linear.scale(free),
+            spin: x.spin + S::apply_inertia(&self.inverse[k], twist),
+        }
+    }
+
+    /// Inverts each joint's own block of S.
+    pub(super) fn invert_blocks(&mut self) {
+        self.inverses.clear();
+        for block in self.blocks.windows(2) {
+            let rows = &self.rows[block[0] as usize..block[1] as usize];
+            let n = rows.len();
+            let mut matrix = [[0.0; 6]; 6];
+            for i in 0..n {
+                for j in 0..i {
+                    matrix[i][j] = rows[i].coupling(&rows[j]);
+                    matrix[j][i] = matrix[i][j];
+                }
+                matrix[i][i] = rows[i].diagonal * (1.0 + 1e-9);
+            }
+            let inverse = inverted(matrix, n);
+            let numbers = inverse[..n].iter().flat_map(|row| &row[..n]);
+            self.inverses.extend(numbers);
+        }
+    }
+
+    /// Whether contacts have a say.
+    pub(super) fn is_coupled(&self) -> bool {
+        self.is_awake && self.has_contact
+    }
+
+    /// Remembers forces.
+    pub(super) fn remember(&self, known: &mut BTreeMap<u32, Vec<Known>>) {
+        for joint in &self.joints {
+            if let Some(known) = known.get_mut(&joint.joint) {
+                for (known, &at) in known.iter_mut().zip(&joint.at) {
+                    known.force = self.rows[at as usize].force;
+                }
+            }
+        }
+    }
+
+    pub(super) fn solve(&mut self) {
+        self.sweep_bounded();
+        if self.factors.is_some() {
+            self.solve_locks();
+        } else {
+            self.sweep_locks();
+        }
+    }
+
+    /// How much turns differ from those that rows were made for, at most, rad.
+    pub(super) fn bends(&self) -> f64 {
+        let pairs = self.x.iter().zip(&self.made_for);
+        pairs
+            .map(|(x, made_for)| (x.spin - made_for.spin).length())
+            .fold(0.0, f64::max)
+    }
+
+    pub(super) fn sweep_bounded(&mut self) {
+        for row in &mut self.rows[self.locks..] {
+            if row.diagonal <= 0.0 {
+                continue;
+            }
+            let missing = row.missing + row.moved(&self.x) + row.gives * row.force;
+            let force = (row.force - missing / row.diagonal).clamp(row.lower, row.upper);
+            let change = force - row.force;
+            row.force = force;
+            row.push(change, &mut self.x);
+        }
+    }
+
+    pub(super) fn solve_locks(&mut self) {
+        for (row, missing) in self.rows.iter().zip(&mut self.missing) {
+            *missing = -(row.missing + row.moved(&self.x));
+        }
+        if let Some(factors) = &self.factors {
+            factors.solve(&mut self.missing);
+        }
+        for (row, &change) in self.rows.iter_mut().zip(&self.missing) {
+            row.force += change;
+            row.push(change, &mut self.x);
+        }
+    }
+
+    /// One sweep over the joints, one way and back in turns.
+    pub(super) fn sweep_locks(&mut self) {
+        let mut at = 0;
+        let mut missing = [0.0; 6];
+        for block in self.blocks.windows(2) {
+            let rows = &mut self.rows[block[0] as usize..block[1] as usize];
+            let n = rows.len();
+            for (row, missing) in rows.iter().zip(&mut missing) {
+                *missing = row.missing + row.moved(&self.x);
+            }
+            let inverse = &self.inverses[at..at + n * n];
+            for (i, row) in rows.iter_mut().enumerate() {
+                let along: f64 = (0..n).map(|j| inverse[i * n + j] * missing[j]).sum();
+                let change = -RELAXATION * along;
+                row.force += change;
+                row.push(change, &mut self.x);
+            }
+            at += n * n;
+        }
+    }
+}
+
+/// Joints of a group that share a body that moves with each.
+pub(super) fn neighbours<S: Space>(
+    bodies: &Bodies<S>,
+    group: &[JointRows],
+    ends: &BTreeMap<u32, [u32; 2]>,
+) -> Vec<BTreeSet<u32>> {
+    let mut of_body: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (k, joint) in group.iter().enumerate() {
+        for body in ends[&joint.joint] {
+            if bodies.is_dynamic(body as usize) {
+                of_body.entry(body).or_default().push(k as u32);
+            }
+        }
+    }
+    let mut near = vec![BTreeSet::new(); group.len()];
+    for joints in of_body.values() {
+        for &j in joints {
+            near[j as usize].extend(joints.iter().copied().filter(|&k| k != j));
+        }
+    }
+    near
+}
+
+/// The inverse of the first n rows and columns of a positive definite matrix, by elimination.
+#[allow(clippy::needless_range_loop)] // Rows and columns of a matrix.
+pub(super) fn inverted(mut a: [[f64; 6]; 6], n: usize) -> [[f64; 6]; 6] {
+    let mut inverse = [[0.0; 6]; 6];
+    for k in 0..n {
+        inverse[k][k] = 1.0;
+    }
+    for k in 0..n {
+        let pivot = a[k][k];
+        let scale = if pivot > 0.0 { 1.0 / pivot } else { 0.0 };
+        for j in 0..n {
+            a[k][j] *= scale;
+            inverse[k][j] *= scale;
+        }
+        let (row, inverse_row) = (a[k], inverse[k]);
+        for i in (0..n).filter(|&i| i != k) {
+            let factor = a[i][k];
+            for j in 0..n {
+                a[i][j] -= factor * row[j];
+                inverse[i][j] -= factor * inverse_row[j];
+            }
+        }
+    }
+    inverse
+}

@@ -1,0 +1,130 @@
+//! Linkages that touch nothing: moved by themselves, in double precision.
+
+use std::collections::BTreeMap;
+
+use super::linkage::Linkage;
+use super::row::Known;
+use super::{Ground, LinkLaw, March};
+use crate::body::{Bodies, Motion};
+use crate::integrate;
+use crate::space::{Linear, Space};
+
+/// Difference of turns beyond which rows are made again, rad.
+const BENT: f64 = 0.005;
+/// A linkage that touches nothing turns by so much in a stride, rad, as long as there are enough.
+const STRIDE: f64 = 0.4;
+const MOST_STRIDES: f64 = 8.0;
+/// Strides of a net at least.
+const NET_STRIDES: f64 = 8.0;
+/// Newton steps in a stride at most.
+const MOST_NEWTON: u32 = 2;
+
+impl<S: Space> Linkage<S> {
+    /// Moves a linkage that touches nothing over a step, in double precision.
+    ///
+    /// Coordinates bend, so a linkage that turns fast takes several short steps.
+    pub(super) fn march(
+        &mut self,
+        ground: &Ground<'_, S>,
+        known: &mut BTreeMap<u32, Vec<Known>>,
+        options: &March<S>,
+    ) {
+        let fastest = self.motion.iter().map(|m| m.spin.length());
+        let fastest = fastest.fold(0.0, f64::max);
+        // Sweeps reach further in many short strides than many sweeps do in a long one.
+        let least = if self.factors.is_some() {
+            1.0
+        } else {
+            NET_STRIDES
+        };
+        let strides = (options.dt * fastest / STRIDE)
+            .ceil()
+            .clamp(least, MOST_STRIDES);
+        let h = options.dt / strides;
+        let law = LinkLaw { h, ..*ground.law };
+        for stride in 0..strides as u32 {
+            if stride > 0 {
+                self.remember(known);
+            }
+            self.aim_rows(ground.bodies, ground.joints, &law, known);
+            if self.factors.is_none() {
+                self.forget_forces();
+            }
+            self.stride(ground, h, options);
+        }
+    }
+
+    /// Sweeps that start from known forces and do not get far make energy; from none they lose
+    /// some.
+    pub(super) fn forget_forces(&mut self) {
+        for row in &mut self.rows[..self.locks] {
+            row.force = 0.0;
+        }
+        self.part = 0.0;
+    }
+
+    pub(super) fn stride(&mut self, ground: &Ground<'_, S>, h: f64, options: &March<S>) {
+        let bodies = ground.bodies;
+        for (k, &body) in self.bodies.iter().enumerate() {
+            let (body, motion) = (body as usize, &self.motion[k]);
+            self.x[k] = Motion {
+                linear: motion.linear * h,
+                spin: motion.spin * h,
+            };
+            self.aim[k] = self.x[k];
+            if bodies.is_dynamic(body) {
+                let push = integrate::acceleration(bodies, body, options.gravity, options.time);
+                let (linear, angular) = bodies.damping[body];
+                self.aim[k] = Motion {
+                    linear: (motion.linear + push.linear * h) * (h / (1.0 + h * linear)),
+                    spin: (motion.spin + push.spin * h) * (h / (1.0 + h * angular)),
+                };
+            }
+        }
+        let is_exact = self.factors.is_some() && self.rows.len() == self.locks;
+        for _ in 0..MOST_NEWTON {
+            self.linearise(ground, h);
+            for k in 0..self.bodies.len() {
+                if bodies.is_dynamic(self.bodies[k] as usize) {
+                    self.pushed[k] = self.target(ground, k, &self.aim[k]);
+                } else {
+                    self.pushed[k] = self.x[k];
+                }
+            }
+            std::mem::swap(&mut self.x, &mut self.pushed);
+            for row in &self.rows {
+                row.push(row.force, &mut self.x);
+            }
+            let rounds = match (&self.factors, is_exact) {
+                (Some(_), true) => 1,
+                (Some(_), false) => options.rounds,
+                (None, _) => options.rounds.div_ceil(NET_STRIDES as u32),
+            };
+            for _ in 0..rounds {
+                self.solve();
+            }
+            if self.bends() < BENT || self.factors.is_none() {
+                break;
+            }
+        }
+        self.arrive(bodies, h);
+    }
+
+    /// Takes displacements for good.
+    pub(super) fn arrive(&mut self, bodies: &Bodies<S>, h: f64) {
+        for (k, &body) in self.bodies.iter().enumerate() {
+            let x = self.x[k];
+            let before = self.pose[k].rotation;
+            let after = S::turn(before, x.spin);
+            self.pose[k].position += x.linear;
+            self.pose[k].rotation = after;
+            if bodies.is_dynamic(body as usize) {
+                let spin = x.spin * (1.0 / h);
+                self.motion[k] = Motion {
+                    linear: x.linear * (1.0 / h),
+                    spin: bodies.carried_spin(body as usize, (before, after), spin),
+                };
+            }
+        }
+    }
+}
