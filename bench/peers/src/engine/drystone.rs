@@ -3,13 +3,13 @@
 use std::marker::PhantomData;
 
 use drystone::{
-    Body, BodyId, D2, D3, ImpactLaw, Mass, Material, MaterialId, Settings, Shape2, Shape3,
+    Axis, Body, BodyId, D2, D3, ImpactLaw, Joint, Mass, Material, MaterialId, Settings, Shape2, Shape3,
     SolverKind, Space, Strategy, Substep, World,
 };
 use glamx::{DQuat, DVec2, DVec3};
 
 use super::{Engine, Reason};
-use crate::scene::{Pose, STEP_S, Scene, Shape};
+use crate::scene::{JointKind, Pose, STEP_S, Scene, Shape};
 
 /// Whether more than one thread is of use.
 pub const THREADED: bool = true;
@@ -30,7 +30,11 @@ impl Way for Default {
     fn settings<S: Space>() -> Settings<S> {
         Settings {
             dt: STEP_S,
-            strategy: Strategy::Substep(Substep::default()),
+            // As with all peers, nobody sleeps.
+            strategy: Strategy::Substep(Substep {
+                sleep_after: 0.0,
+                ..Substep::default()
+            }),
             certify_every: 0,
             ..Settings::default()
         }
@@ -144,8 +148,9 @@ impl Embed for D3 {
 
 impl<S: Embed, W: Way> Engine for Drystone<S, W> {
     fn build(scene: &Scene, threads: usize) -> Result<Self, Reason> {
-        if !scene.joints.is_empty() {
-            return Err("Drystone has no joints".into());
+        let knows_joints = matches!(W::settings::<S>().strategy, Strategy::Substep(_));
+        if !scene.joints.is_empty() && !knows_joints {
+            return Err("this way of Drystone has no joints".into());
         }
         if scene.moving() > W::MOST_BODIES {
             let most = W::MOST_BODIES;
@@ -184,6 +189,10 @@ impl<S: Embed, W: Way> Engine for Drystone<S, W> {
                 .moving(S::vector(body.velocity));
             bodies.push(world.add(stone).map_err(|e| e.to_string())?);
         }
+        for joint in &scene.joints {
+            let joint = engine_joint::<S>(scene, &bodies, joint);
+            world.join(joint).map_err(|e| e.to_string())?;
+        }
         Ok(Self {
             world,
             bodies,
@@ -203,5 +212,30 @@ impl<S: Embed, W: Way> Engine for Drystone<S, W> {
         out.clear();
         let poses = self.bodies.iter().filter_map(|&id| self.world.pose(id));
         out.extend(poses.map(S::pose));
+    }
+}
+
+fn engine_joint<S: Embed>(
+    scene: &Scene,
+    bodies: &[BodyId],
+    joint: &crate::scene::Joint,
+) -> Joint<S> {
+    let (a, b) = (bodies[joint.a], bodies[joint.b]);
+    let frame = |rotation: DQuat| drystone::Pose {
+        position: S::vector(joint.anchor),
+        rotation: S::rotation(rotation),
+    };
+    match joint.kind {
+        JointKind::Ball => Joint::ball(a, b).placed(frame(DQuat::IDENTITY)),
+        JointKind::Hinge { axis } => {
+            let turned = DQuat::from_rotation_arc(DVec3::X, axis.normalize());
+            Joint::hinge(a, b, Axis::FREE).placed(frame(turned))
+        }
+        JointKind::Distance => {
+            let place = |k: usize| scene.bodies[k].pose.position;
+            let length = (place(joint.b) - place(joint.a)).length();
+            let origin = S::vector(DVec3::ZERO);
+            Joint::rod(a, b, length).between_points(origin, origin)
+        }
     }
 }

@@ -393,6 +393,7 @@ impl<S: Space> World<S> {
     /// Finds contacts again if something changed since they were found. The strategy `substep`
     /// keeps contacts of its own, so these are always old there.
     fn refresh_contacts(&mut self) {
+        self.joints.sort_pairs();
         let is_substep = matches!(self.settings.strategy, Strategy::Substep(_));
         if is_substep {
             let changes = self.changes.clone();
