@@ -34,6 +34,9 @@ impl<S: Space> Linkage<S> {
                 };
             }
         }
+        // Coordinates are followed to first order from here on, round by round.
+        self.shape_rows(ground);
+        self.stiffen(ground, ground.law.h);
     }
 
     /// Moves the linkage to where inertia, contacts and joints balance.
@@ -41,8 +44,6 @@ impl<S: Space> Linkage<S> {
         if !self.is_coupled() {
             return;
         }
-        self.shape_rows(ground);
-        self.stiffen(ground, ground.law.h);
         for k in 0..self.bodies.len() {
             self.grip(ground, field, k);
         }
