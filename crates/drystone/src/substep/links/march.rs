@@ -7,6 +7,7 @@ use super::row::Known;
 use super::{Ground, LinkLaw, March};
 use crate::body::{Bodies, Motion};
 use crate::integrate;
+use crate::joint::rows::Role;
 use crate::space::{Linear, Space};
 
 /// Difference of turns beyond which rows are made again, rad.
@@ -112,10 +113,21 @@ impl<S: Space> Linkage<S> {
                 break;
             }
         }
-        if self.energy(bodies, &self.x) > MOST_GAIN * self.energy(bodies, &self.aim) {
+        let most = MOST_GAIN * self.energy(bodies, &self.aim);
+        if self.is_passive() && self.energy(bodies, &self.x) > most {
             self.project(ground, h);
         }
         self.arrive(bodies, h);
+    }
+
+    /// Whether nothing drives it.
+    fn is_passive(&self) -> bool {
+        let mut roles = self.joints.iter().flat_map(|joint| &joint.roles);
+        roles.all(|(_, role)| match *role {
+            Role::Lock | Role::Limit(..) => true,
+            Role::Motor(speed, _) => speed == 0.0,
+            Role::Spring(_) => false,
+        })
     }
 
     /// Kinetic energy of displacements, times h², J·s².
