@@ -112,7 +112,6 @@ impl<'a, S: Dimension> Template<'a, S> {
         let body = EngineBody {
             name,
             kind: self.kind.clone(),
-            shape: copy.shape,
             pose: copy.pose,
             velocity: self.velocity,
             spin: self.spin,
@@ -123,6 +122,7 @@ impl<'a, S: Dimension> Template<'a, S> {
             locked_axes: self.locked_axes,
             locked_spins: self.locked_spins,
             pushes: self.pushes.clone(),
+            ..EngineBody::rigid(copy.shape)
         };
         world
             .add(body)

@@ -1,6 +1,6 @@
 //! The whole world as bytes, and back.
 //!
-//! A snapshot holds everything that the next step depends on: bodies, joints, materials, settings,
+//! A snapshot holds everything that the next step depends on: bodies, joints, deformables, materials, settings,
 //! contacts with their impulses, what the real-time strategy has learnt, who sleeps, what touches.
 //! A world that goes on from a snapshot goes on bit by bit as the one it was taken from. Shapes are
 //! not in it: they never change, so a snapshot names them by their prints, and the world that is
@@ -12,6 +12,7 @@
 
 use super::World;
 use crate::body::Bodies;
+use crate::deform::Deformables;
 use crate::detect::Contact;
 use crate::events::Watch;
 use crate::joint::Joints;
@@ -25,7 +26,7 @@ use std::borrow::Cow;
 use thiserror::Error;
 
 const MAGIC: &[u8; 7] = b"DRYSNAP";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const HEAD: usize = MAGIC.len() + 1 + 8;
 
 /// Why bytes are no snapshot of this world.
@@ -58,6 +59,7 @@ struct State<'a, S: Space> {
     materials: Cow<'a, Materials>,
     bodies: Cow<'a, Bodies<S>>,
     joints: Cow<'a, Joints<S>>,
+    deformables: Cow<'a, Deformables>,
     contacts: Cow<'a, [Contact<S>]>,
     solved: Cow<'a, [Contact<S>]>,
     real_time: Cow<'a, RealTime<S>>,
@@ -78,6 +80,7 @@ impl<S: Space> World<S> {
             materials: Cow::Borrowed(&self.materials),
             bodies: Cow::Borrowed(&self.bodies),
             joints: Cow::Borrowed(&self.joints),
+            deformables: Cow::Borrowed(&self.deformables),
             contacts: Cow::Borrowed(&self.contacts),
             solved: Cow::Borrowed(&self.solved),
             real_time: Cow::Borrowed(&*self.real_time),
@@ -126,6 +129,7 @@ impl<S: Space> World<S> {
         let count = bodies.len();
         let fits = bodies.is_consistent()
             && joints.is_consistent(count)
+            && state.deformables.is_consistent(count)
             && real_time.is_consistent(count)
             && state.changes.is_consistent(count)
             && [&state.contacts, &state.solved]
@@ -149,6 +153,7 @@ impl<S: Space> World<S> {
         self.materials = state.materials.into_owned();
         self.bodies = bodies;
         self.joints = joints;
+        self.deformables = state.deformables.into_owned();
         self.contacts = state.contacts.into_owned();
         self.solved = state.solved.into_owned();
         *self.real_time = real_time;
