@@ -2,6 +2,7 @@
 
 mod body;
 mod check;
+mod deformable;
 mod dimension;
 mod material;
 mod overlap;
@@ -69,6 +70,7 @@ impl Scene {
     fn name_of(&self, list: &str, index: usize) -> Option<String> {
         match list {
             "bodies" => self.bodies.get(index)?.name.clone(),
+            "deformables" => self.deformables.get(index)?.name.clone(),
             "materials" => Some(self.materials.get(index)?.name.clone()),
             _ => None,
         }
@@ -92,5 +94,13 @@ fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> 
         }
     }
     let warnings = overlap::check(&mut world, &added)?;
+    for (entry, given) in scene.deformables.iter().enumerate() {
+        let path = FieldPath::default().key("deformables").index(entry);
+        if scene.strategy != "velocity" {
+            let flaw = Flaw::new(path, "deformables need the strategy `velocity`");
+            return Err(flaw.help("remove `strategy`"));
+        }
+        deformable::add(given, &path, &mut materials, &mut world)?;
+    }
     Ok((world, warnings))
 }

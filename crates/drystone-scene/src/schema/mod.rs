@@ -5,6 +5,7 @@
 //! in s, masses in kg; **rotations are in degrees**, angular velocities in rad/s. The y axis is up.
 
 pub mod body;
+pub mod deformable;
 pub mod repeat;
 pub mod shape;
 pub mod values;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::source::Source;
 pub use body::{Axis, Body, Keyframe, Kind, MassProperties, Push, Script};
+pub use deformable::{Deformable, Side, SoftModel, SoftShape};
 pub use repeat::{Grid, Random, Repeat, Ring, Stack, Wall};
 pub use shape::{Part, Shape};
 pub use values::{Inertia, Rotation, Spin, Vector};
@@ -76,6 +78,9 @@ pub struct Scene {
     /// The bodies, single and repeated.
     #[serde(default)]
     pub bodies: Vec<Body>,
+    /// Ropes, nets, cloth and soft solids (strategy "velocity" only).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deformables: Vec<Deformable>,
     /// The text this was read from, so that errors can point at it. Not part of the file.
     #[serde(skip)]
     #[schemars(skip)]
@@ -112,6 +117,7 @@ impl Scene {
             materials: Vec::new(),
             pairs: Vec::new(),
             bodies: Vec::new(),
+            deformables: Vec::new(),
             source: None,
         }
     }

@@ -247,6 +247,25 @@ impl Mesh<D3> {
         }
     }
 
+    /// A net of strings in the plane y = 0 around the origin, `size` m along x and z. Nodes are
+    /// numbered as those of [`Mesh::cloth`].
+    #[must_use]
+    pub fn net(size: [f64; 2], cells: [u32; 2]) -> Self {
+        let [nx, nz] = cells.map(|n| n.max(1));
+        let at = |i: u32, j: u32| j * (nx + 1) + i;
+        let mut strings = Vec::new();
+        for j in 0..=nz {
+            for i in 0..=nx {
+                strings.extend((i < nx).then(|| [at(i, j), at(i + 1, j)]));
+                strings.extend((j < nz).then(|| [at(i, j), at(i, j + 1)]));
+            }
+        }
+        Self {
+            vertices: Self::cloth(size, [nx, nz]).vertices,
+            cells: Cells::Segments(strings),
+        }
+    }
+
     /// A box around the origin of `size` m, each of its small boxes cut into six tetrahedra. Node
     /// (i, j, k) has the number (k (cells\[1\] + 1) + j)(cells\[0\] + 1) + i.
     #[must_use]

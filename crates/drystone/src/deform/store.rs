@@ -10,6 +10,7 @@ use super::{DeformError, Deformable, Mesh, Model};
 use crate::body::{Bodies, Body, Kind, Mass};
 use crate::shape::Geometry;
 use crate::space::{Components, Linear, Space};
+use drystone_frame::Skin;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -30,6 +31,8 @@ pub(crate) struct Soft {
     pub(crate) edges: Vec<[u32; 2]>,
     /// m.
     pub(crate) thickness: f64,
+    /// Whether its faces have both sides free: cloth.
+    pub(crate) is_sheet: bool,
     /// The pattern of its system, analysed once.
     #[serde(skip)]
     pub(crate) system: Analysed,
@@ -101,6 +104,22 @@ impl Soft {
             }
         }
         x
+    }
+
+    /// How it is drawn.
+    pub(crate) fn skin(&self) -> Skin {
+        Skin {
+            name: self.name.clone(),
+            objects: self.nodes.clone(),
+            triangles: self.faces.clone(),
+            segments: if self.faces.is_empty() {
+                self.edges.clone()
+            } else {
+                Vec::new()
+            },
+            thickness: self.thickness,
+            two_sided: self.is_sheet,
+        }
     }
 
     /// Elastic energy in J.

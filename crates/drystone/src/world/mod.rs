@@ -13,8 +13,8 @@ use std::sync::Arc;
 use crate::body::{Bodies, Body, BodyError, BodyId, BodyState, Groups, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
-use crate::deform::Deformables;
 use crate::deform::coupling::Elastic;
+use crate::deform::{Deformables, Soft};
 use crate::detect::rules::{Hooks, PairRules};
 use crate::detect::{Contact, detect};
 use crate::events::{Event, Watch};
@@ -729,6 +729,7 @@ impl<S: Space> World<S> {
         Stage {
             dimension: S::DIM as u8,
             objects: (0..self.bodies.len()).map(object).collect(),
+            skins: self.deformables.iter().map(Soft::skin).collect(),
         }
     }
 

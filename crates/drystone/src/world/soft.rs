@@ -2,7 +2,7 @@
 
 use super::{AccessError, World};
 use crate::body::BodyId;
-use crate::deform::{DeformError, Deformable, DeformableId, Soft};
+use crate::deform::{Cells, DeformError, Deformable, DeformableId, Soft};
 use crate::space::Space;
 
 impl<S: Space> World<S> {
@@ -58,6 +58,7 @@ impl<S: Space> World<S> {
             faces: surface.faces.iter().map(|face| face.map(body)).collect(),
             edges: surface.edges.iter().map(|edge| edge.map(body)).collect(),
             thickness: deformable.substance.thickness,
+            is_sheet: S::DIM == 3 && matches!(deformable.mesh.cells, Cells::Triangles(_)),
             nodes,
             system: Default::default(),
         }));
