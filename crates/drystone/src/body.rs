@@ -573,7 +573,7 @@ impl<S: Space> Bodies<S> {
     pub(crate) fn may_meet(&self, a: usize, b: usize) -> bool {
         (self.is_dynamic(a) || self.is_dynamic(b))
             && self.groups[a].allow(self.groups[b])
-            && (self.node_of[a] == 0 || self.node_of[a] != self.node_of[b])
+            && (self.node_of[a] == 0 || self.node_of[b] == 0)
             && !(self.is_sensor[a] || self.is_sensor[b])
             && self.is_present[a]
             && self.is_present[b]

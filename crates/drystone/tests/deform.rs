@@ -214,7 +214,8 @@ fn stiff_material_is_stable_at_long_steps() {
             ..Deformable::new(Mesh::<D3>::cloth([1.0, 1.0], [10, 10]), substance)
         };
         world.add_deformable(cloth.pinned([0, 10])).unwrap();
-        let block = Mesh::<D3>::block([0.5, 0.2, 0.2], [5, 2, 2]);
+        let away = drystone::Pose::at(DVec3::X * 3.0);
+        let block = Mesh::<D3>::block([0.5, 0.2, 0.2], [5, 2, 2]).placed(&away);
         let block = Deformable {
             model,
             ..Deformable::new(block, substance)
@@ -236,6 +237,7 @@ fn symplectic_euler_keeps_energy_while_it_is_stable() {
         thickness: 0.01,
         poisson: 0.0,
         damping: 0.0,
+        bending: 1.0,
     };
     // One segment: k = E A/L, m = ρ A L/2, so ω² = 2E/(ρL²).
     let omega = (2.0 * substance.young / substance.density).sqrt();
@@ -319,6 +321,7 @@ fn a_trampoline_carries_a_heavy_block() {
         density: 500.0,
         thickness: 0.01,
         damping: 0.01,
+        bending: 1.0,
     };
     let n = 12;
     let mesh = Mesh::<D3>::cloth([1.2, 1.2], [n, n]);
@@ -353,4 +356,108 @@ fn a_trampoline_carries_a_heavy_block() {
     assert!((force / weight - 1.0).abs() < 0.01, "{force}");
     let height = world.pose(stone).unwrap().position.y;
     assert!(height < 0.1 && height > -0.4, "{height}");
+}
+
+/// Places of all bodies of a world.
+fn places(world: &World3) -> Vec<DVec3> {
+    world.bodies().position.clone()
+}
+
+/// Edges and faces of all deformables.
+fn skin(world: &World3, list: &[DeformableId]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>) {
+    let edges = list.iter().flat_map(|&id| world.edges(id).unwrap());
+    let faces = list.iter().flat_map(|&id| world.faces(id).unwrap());
+    (edges.copied().collect(), faces.copied().collect())
+}
+
+/// A sheet of woven stuff.
+fn sheet(size: f64, cells: u32, thickness: f64, height: f64) -> Deformable<D3> {
+    let mesh = Mesh::<D3>::cloth([size, size], [cells, cells])
+        .placed(&drystone::Pose::at(DVec3::Y * height));
+    let substance = Substance {
+        young: 2e4,
+        density: 30.0,
+        thickness,
+        damping: 5e-3,
+        bending: 0.02,
+        ..Substance::default()
+    };
+    Deformable {
+        linear_damping: 1.0,
+        ..Deformable::new(mesh, substance)
+    }
+}
+
+fn add_ball(world: &mut World3, radius: f64) {
+    let ball = Body::fixed(Shape3::ball(radius).unwrap());
+    world.add(ball).unwrap();
+}
+
+/// Steps, and asks the independent checker after every step.
+fn run_without_intersections(world: &mut World3, list: &[DeformableId], steps: usize) {
+    let (edges, faces) = skin(world, list);
+    for step in 0..steps {
+        world.step().unwrap();
+        let cut = drystone::intersect::edge_face(&places(world), &edges, &faces).unwrap();
+        assert!(cut.is_empty(), "step {step}: {cut:?}");
+    }
+}
+
+#[test]
+fn a_cloth_comes_to_rest_on_a_sphere_without_intersections() {
+    let mut world = World3::new(settings(1.0 / 120.0)).unwrap();
+    add_ball(&mut world, 0.3);
+    let cloth = world.add_deformable(sheet(1.2, 16, 0.02, 0.4)).unwrap();
+    run_without_intersections(&mut world, &[cloth], 360);
+    let lowest = places(&world)
+        .iter()
+        .skip(1)
+        .map(|p| p.length())
+        .fold(f64::INFINITY, f64::min);
+    assert!(lowest > 0.31 - 1e-3, "{lowest}");
+    let top = places(&world)[1 + 8 * 17 + 8];
+    assert!(top.y > 0.3, "{top}");
+    let corner = places(&world)[1];
+    assert!(corner.y < 0.0, "{corner}");
+    assert!(world.energy().kinetic < 1e-2, "{:?}", world.energy());
+}
+
+#[test]
+fn five_sheets_on_a_sphere_keep_their_order() {
+    let mut world = World3::new(settings(1.0 / 120.0)).unwrap();
+    add_ball(&mut world, 0.3);
+    let list: Vec<DeformableId> = (0..5)
+        .map(|k| {
+            let height = 0.36 + 0.06 * f64::from(k);
+            world.add_deformable(sheet(0.8, 8, 0.03, height)).unwrap()
+        })
+        .collect();
+    run_without_intersections(&mut world, &list, 240);
+    let heights: Vec<f64> = list.iter().map(|&id| place(&world, id, 40).y).collect();
+    assert!(
+        heights.windows(2).all(|pair| pair[1] > pair[0]),
+        "{heights:?}"
+    );
+}
+
+/// Two sheets thrown at each other at 50 m/s, forty thicknesses a step.
+#[test]
+fn fast_sheets_never_pass_each_other() {
+    let mut world = World3::new(Settings {
+        gravity: DVec3::ZERO,
+        ..settings(1.0 / 120.0)
+    })
+    .unwrap();
+    let list: Vec<DeformableId> = [-1.0, 1.0]
+        .map(|side| {
+            let sheet = Deformable {
+                velocity: DVec3::new(0.3, -50.0 * side, 0.1),
+                ..sheet(0.6, 6, 0.01, 0.5 * side)
+            };
+            world.add_deformable(sheet).unwrap()
+        })
+        .to_vec();
+    run_without_intersections(&mut world, &list, 60);
+    let height = |id: DeformableId| (0..49).map(|k| place(&world, id, k).y).sum::<f64>();
+    assert!(height(list[0]) < height(list[1]));
 }

@@ -27,7 +27,10 @@ pub mod coupling;
 mod eigen;
 mod element;
 pub mod implicit;
+mod meeting;
 mod mesh;
+pub(crate) mod proximity;
+pub mod rescue;
 mod simplex;
 mod spring;
 mod store;
@@ -47,6 +50,10 @@ use crate::shape::ShapeError;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+/// Largest thickness as a part of the shortest edge: across a square cut in two, a node is 0.71 of
+/// the square's side away from the other half.
+const MOST_THICKNESS: f64 = 0.7;
 
 /// How elastic forces are integrated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +91,9 @@ pub struct Substance {
     /// Damping over stiffness in s (Rayleigh's β): a vibration of ω rad/s has the damping ratio
     /// ½βω.
     pub damping: f64,
+    /// Stiffness against bending over that of a solid plate or rod of this thickness: 1, or far
+    /// less for what is woven.
+    pub bending: f64,
 }
 
 impl Default for Substance {
@@ -95,6 +105,7 @@ impl Default for Substance {
             density: 1000.0,
             thickness: 0.01,
             damping: 1e-3,
+            bending: 1.0,
         }
     }
 }
@@ -138,6 +149,12 @@ impl Substance {
                 "damping (s)",
                 self.damping,
                 self.damping >= 0.0,
+                "a finite number, 0 or more",
+            ),
+            (
+                "bending",
+                self.bending,
+                self.bending >= 0.0,
                 "a finite number, 0 or more",
             ),
         ] {
@@ -232,7 +249,7 @@ impl<S: Space> Deformable<S> {
             .iter()
             .map(|&[a, b]| crate::space::Linear::length(self.mesh.at(a) - self.mesh.at(b)))
             .fold(f64::INFINITY, f64::min);
-        if self.substance.thickness >= shortest {
+        if self.substance.thickness >= MOST_THICKNESS * shortest {
             return Err(DeformError::Thickness {
                 thickness: self.substance.thickness,
                 shortest,
@@ -298,7 +315,7 @@ pub enum DeformError {
     },
     /// Neighbours that would touch at rest.
     #[error(
-        "thickness ({thickness} m) must be less than the shortest edge ({shortest} m), so that \
+        "thickness ({thickness} m) must be less than 0.7 of the shortest edge ({shortest} m), so that \
          neighbours do not touch"
     )]
     Thickness {

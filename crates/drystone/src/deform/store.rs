@@ -237,7 +237,7 @@ impl<S: Space> Deformable<S> {
                         elements.push(Element::Bending(Bending::of_rope(
                             [first, middle, last],
                             [a, b],
-                            substance.young * second_moment,
+                            substance.bending * substance.young * second_moment,
                             substance.damping,
                         )));
                     }
@@ -280,7 +280,7 @@ impl<S: Space> Deformable<S> {
 
     fn plate_rigidity(&self) -> f64 {
         let s = &self.substance;
-        s.young * s.thickness.powi(3) / (12.0 * (1.0 - s.poisson * s.poisson))
+        s.bending * s.young * s.thickness.powi(3) / (12.0 * (1.0 - s.poisson * s.poisson))
     }
 
     fn continuum_elements(&self) -> Vec<Element> {

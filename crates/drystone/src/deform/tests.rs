@@ -11,6 +11,7 @@ const SUBSTANCE: Substance = Substance {
     density: 800.0,
     thickness: 0.05,
     damping: 0.01,
+    bending: 1.0,
 };
 
 /// Every kind of element with its nodes at rest.

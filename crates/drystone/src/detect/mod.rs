@@ -37,6 +37,29 @@ pub struct Contact<S: Space> {
     pub impulse: S::Vector,
     /// The point in A's axes, by which a contact whose features changed is recognised.
     pub(crate) anchor: S::Vector,
+    /// The points of deformables that touch, where the contact is between such; `a` and `b` are
+    /// then nodes of either side.
+    pub nodes: Option<[NodePoint; 2]>,
+}
+
+/// A point between nodes of a deformable.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NodePoint {
+    /// Indices of the bodies, those with weight first.
+    pub bodies: [u32; 3],
+    /// Barycentric weights: they sum to 1.
+    pub weights: [f64; 3],
+}
+
+impl<S: Space> Contact<S> {
+    /// All bodies that the contact may move.
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = u32> + use<S> {
+        let list = match self.nodes {
+            Some([a, b]) => [a.bodies, b.bodies],
+            None => [[self.a; 3], [self.b; 3]],
+        };
+        list.into_iter().flatten()
+    }
 }
 
 /// How detection looks ahead.
@@ -79,6 +102,7 @@ pub(crate) fn detect<S: Space>(
             slide,
             impulse: S::Vector::default(),
             anchor: frame_a.local_point(point.position),
+            nodes: None,
         }));
         let size = bodies.radius[a].min(bodies.radius[b]);
         inherit(&mut contacts[start..], of_pair(previous, (a, b)), size);

@@ -90,10 +90,16 @@ pub fn assemble<S: Space>(
     for &index in &contact_of_row {
         let contact = &contacts[index as usize];
         let row = problem.rows.len();
-        let mut sides = [
-            side(bodies, contact.a, &contact.point, 1.0),
-            side(bodies, contact.b, &contact.point, -1.0),
-        ];
+        let mut sides = match contact.nodes {
+            Some(points) => points.map(|point| Side::Nodes {
+                bodies: point.bodies,
+                weights: point.weights,
+            }),
+            None => [
+                side(bodies, contact.a, &contact.point, 1.0),
+                side(bodies, contact.b, &contact.point, -1.0),
+            ],
+        };
         put_on_belt(bodies, contact, &mut sides, &mut problem);
         before.extend_from_slice(&problem.free[before.len()..]);
         problem.rows.push(Row {
@@ -238,8 +244,10 @@ fn group_by_island<S: Space>(
 ) -> (Vec<u32>, Vec<Island>) {
     let mut forest: Vec<u32> = (0..bodies.len() as u32).collect();
     for contact in contacts {
-        if bodies.is_dynamic(contact.a as usize) && bodies.is_dynamic(contact.b as usize) {
-            let (a, b) = (root(&mut forest, contact.a), root(&mut forest, contact.b));
+        let mut moving = contact.bodies().filter(|&k| bodies.is_dynamic(k as usize));
+        let Some(first) = moving.next() else { continue };
+        for other in moving {
+            let (a, b) = (root(&mut forest, first), root(&mut forest, other));
             // The lower index leads, so that an island's name does not depend on the order.
             forest[a.max(b) as usize] = a.min(b);
         }
@@ -248,11 +256,9 @@ fn group_by_island<S: Space>(
         .iter()
         .enumerate()
         .map(|(k, contact)| {
-            let moving = if bodies.is_dynamic(contact.a as usize) {
-                contact.a
-            } else {
-                contact.b
-            };
+            let mut all = contact.bodies();
+            let moving = all.find(|&k| bodies.is_dynamic(k as usize));
+            let moving = moving.unwrap_or(contact.b);
             (root(&mut forest, moving), k as u32)
         })
         .collect();

@@ -14,7 +14,8 @@ use crate::body::{Bodies, Body, BodyError, BodyId, BodyState, Groups, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
 use crate::deform::coupling::Elastic;
-use crate::deform::{Deformables, Soft};
+use crate::deform::rescue::{Rescue, rescue};
+use crate::deform::{Deformables, Soft, proximity};
 use crate::detect::rules::{Hooks, PairRules};
 use crate::detect::{Contact, detect};
 use crate::events::{Event, Watch};
@@ -103,6 +104,8 @@ pub struct StepReport {
     pub solve: SolveReport,
     /// How well the laws held; `None` in steps that are not sampled.
     pub certificate: Option<Certificate>,
+    /// What kept deformables from passing each other.
+    pub rescue: Rescue,
 }
 
 /// Energy of a world in J.
@@ -310,9 +313,11 @@ impl<S: Space> World<S> {
         let mut impulses = warm_start(&assembled, &self.contacts);
         let solver = &mut self.settings.solver;
         let solve = elastic.settle(&self.bodies, solver, &mut assembled, &mut impulses);
-        let velocities = assembled.problem.velocities(&impulses).motion;
+        let mut velocities = assembled.problem.velocities(&impulses).motion;
         elastic.enter(&mut ledger, &velocities);
-        let nudges = repair(&assembled, &self.contacts, &velocities, &rules);
+        let mut nudges = repair(&assembled, &self.contacts, &velocities, &rules);
+        let nudged = nudges.as_deref_mut();
+        let rescue = rescue(&self.deformables, &self.bodies, &mut velocities, nudged, dt);
         self.advance(&velocities, nudges.as_deref())?;
 
         self.keep_impulses(&assembled, &impulses);
@@ -343,6 +348,7 @@ impl<S: Space> World<S> {
             contacts,
             solve,
             certificate,
+            rescue,
         })
     }
 
@@ -416,7 +422,18 @@ impl<S: Space> World<S> {
 
     fn find_contacts(&mut self) {
         let ahead = self.settings.lookahead();
-        self.contacts = detect(&self.bodies, &self.pair_rules(), &ahead, &self.contacts);
+        // Contacts among deformables stand after all others.
+        let count = self.contacts.partition_point(|c| c.nodes.is_none());
+        let (others, soft) = self.contacts.split_at(count);
+        let mut contacts = detect(&self.bodies, &self.pair_rules(), &ahead, others);
+        contacts.extend(proximity::contacts(
+            &self.deformables,
+            &self.bodies,
+            &self.materials,
+            &ahead,
+            soft,
+        ));
+        self.contacts = contacts;
         self.changes = Changes::default();
     }
 
@@ -484,7 +501,7 @@ impl<S: Space> World<S> {
             self.changes.bodies.push(other);
         }
         self.bodies.remove(k);
-        self.contacts.retain(|c| c.a != id.place && c.b != id.place);
+        self.contacts.retain(|c| c.bodies().all(|k| k != id.place));
         self.changes.places.push(id.place);
         Ok(())
     }

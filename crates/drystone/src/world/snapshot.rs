@@ -132,9 +132,11 @@ impl<S: Space> World<S> {
             && state.deformables.is_consistent(count)
             && real_time.is_consistent(count)
             && state.changes.is_consistent(count)
-            && [&state.contacts, &state.solved]
-                .into_iter()
-                .all(|list| list.iter().all(|c| c.a.max(c.b) < count as u32));
+            && [&state.contacts, &state.solved].into_iter().all(|list| {
+                list.iter()
+                    .flat_map(Contact::bodies)
+                    .all(|k| k < count as u32)
+            });
         if !fits {
             return Err(SnapshotError::Damaged("its numbers contradict".to_owned()));
         }
