@@ -461,3 +461,92 @@ fn fast_sheets_never_pass_each_other() {
     let height = |id: DeformableId| (0..49).map(|k| place(&world, id, k).y).sum::<f64>();
     assert!(height(list[0]) < height(list[1]));
 }
+
+/// What is wrong with a mesh is named.
+#[test]
+fn bad_meshes_and_substances_are_refused() {
+    use drystone::{Cells, DeformError};
+    let good = Mesh::<D3>::block([1.0, 1.0, 1.0], [1, 1, 1]);
+    let error = |change: &dyn Fn(&mut Deformable<D3>)| {
+        let mut deformable = Deformable::new(good.clone(), Substance::default());
+        change(&mut deformable);
+        let mut world = World3::default();
+        let error = world.add_deformable(deformable).unwrap_err();
+        assert!(world.bodies().is_empty());
+        error
+    };
+    let cells = |d: &mut Deformable<D3>, change: &dyn Fn(&mut Vec<[u32; 4]>)| {
+        if let Cells::Tetrahedra(list) = &mut d.mesh.cells {
+            change(list);
+        }
+    };
+    assert_eq!(
+        error(&|d| d.mesh.vertices[3].x = f64::NAN),
+        DeformError::NotFinite { vertex: 3 }
+    );
+    assert_eq!(
+        error(&|d| d.mesh.vertices[3] = d.mesh.vertices[1]),
+        DeformError::Duplicate {
+            first: 1,
+            vertex: 3
+        }
+    );
+    assert_eq!(
+        error(&|d| d.mesh.vertices.push(DVec3::splat(9.0))),
+        DeformError::Unused { vertex: 8 }
+    );
+    assert_eq!(
+        error(&|d| cells(d, &|list| list[2].swap(0, 1))),
+        DeformError::Inverted { cell: 2 }
+    );
+    assert_eq!(
+        error(&|d| cells(d, &|list| list[2][1] = list[2][0])),
+        DeformError::Degenerate { cell: 2 }
+    );
+    assert!(matches!(
+        error(&|d| cells(d, &|list| list[2][1] = 77)),
+        DeformError::NoVertex {
+            cell: 2,
+            vertex: 77,
+            ..
+        }
+    ));
+    assert!(matches!(
+        error(&|d| d.substance.poisson = 0.5),
+        DeformError::Substance {
+            field: "poisson",
+            ..
+        }
+    ));
+    assert!(matches!(
+        error(&|d| d.substance.thickness = 0.8),
+        DeformError::Thickness { .. }
+    ));
+    assert!(matches!(
+        error(&|d| d.pinned.push(8)),
+        DeformError::NoNode { node: 8, count: 8 }
+    ));
+}
+
+/// A world goes on from a snapshot bit by bit, and nodes come and go with their deformable.
+#[test]
+fn snapshots_hold_deformables_and_removal_takes_their_nodes() {
+    let mut world = World3::new(settings(1.0 / 120.0)).unwrap();
+    add_ball(&mut world, 0.3);
+    let cloth = world.add_deformable(sheet(0.8, 6, 0.03, 0.35)).unwrap();
+    run(&mut world, 0.2);
+    let saved = world.snapshot();
+    run(&mut world, 0.3);
+    let there = world.state_hash();
+    world.restore(&saved).unwrap();
+    run(&mut world, 0.3);
+    assert_eq!(world.state_hash(), there);
+
+    let node = world.nodes(cloth).unwrap()[3];
+    assert!(world.remove(node).is_err());
+    world.remove_deformable(cloth).unwrap();
+    assert!(world.pose(node).is_none() && world.nodes(cloth).is_err());
+    assert!(world.stage().skins.is_empty());
+    world.step().unwrap();
+    assert_eq!(world.energy().elastic, 0.0);
+}

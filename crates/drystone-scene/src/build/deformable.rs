@@ -79,6 +79,7 @@ fn substance(entry: &Deformable) -> Substance {
         density: entry.density.unwrap_or(usual.density),
         thickness: entry.thickness.unwrap_or(usual.thickness),
         damping: entry.damping.unwrap_or(usual.damping),
+        bending: entry.bending.unwrap_or(usual.bending),
     }
 }
 
@@ -86,7 +87,14 @@ fn substance(entry: &Deformable) -> Substance {
 fn unfit(error: &DeformError, path: &FieldPath) -> Flaw {
     let field = match error {
         DeformError::Substance { field, .. } => {
-            let key = ["young", "poisson", "density", "thickness", "damping"];
+            let key = [
+                "young",
+                "poisson",
+                "density",
+                "thickness",
+                "damping",
+                "bending",
+            ];
             let key = key.into_iter().find(|key| field.starts_with(key));
             key.map_or_else(|| path.clone(), |key| path.key(key))
         }

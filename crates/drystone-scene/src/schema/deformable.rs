@@ -38,6 +38,10 @@ pub struct Deformable {
     /// Damping over stiffness, s; 0.001 if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damping: Option<f64>,
+    /// Stiffness against bending over that of a solid plate or rod of this thickness; 1 if left
+    /// out, far less for what is woven.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bending: Option<f64>,
     /// What resists deformation: the laws of elasticity if left out.
     #[serde(default)]
     pub model: SoftModel,

@@ -31,9 +31,12 @@ use crate::solve::{SolveReport, SolverKind};
 use crate::space::{Components, Linear, Space};
 
 /// Rounds at most.
-const ROUNDS: u32 = 60;
+const ROUNDS: u32 = 40;
 /// Difference of v and z at which it is enough, m/s.
-const TOLERANCE: f64 = 1e-6;
+const TOLERANCE: f64 = 1e-5;
+/// Iterations of a contact solve within a round at most: the next round goes on from there, and a
+/// full solve follows the last.
+const SWEEPS: u32 = 5;
 /// α.
 const RELAXATION: f64 = 1.6;
 
@@ -116,21 +119,24 @@ impl<'a, S: Space> Elastic<'a, S> {
             return settle(solver, assembled, impulses);
         };
         let mut report = SolveReport::default();
+        let mut brief = *solver;
+        brief.set_iterations(solver.iterations_and_tolerance().0.min(SWEEPS));
         for _ in 0..ROUNDS {
             self.move_nodes(&rounds, &mut assembled.problem.free);
             let v: Vec<S::Vector> = rounds.linear(&assembled.problem.free);
             rounds.relax(&mut assembled.problem.free);
-            let again = settle(solver, assembled, impulses);
-            report = SolveReport {
-                iterations: report.iterations.saturating_add(again.iterations),
-                ..again
-            };
+            let again = settle(&mut brief, assembled, impulses);
+            report.iterations = report.iterations.saturating_add(again.iterations);
             let after = assembled.problem.velocities(impulses).motion;
             if rounds.close(&v, &assembled.problem.free, &after) <= TOLERANCE {
                 break;
             }
         }
-        report
+        let last = settle(solver, assembled, impulses);
+        SolveReport {
+            iterations: report.iterations.saturating_add(last.iterations),
+            ..last
+        }
     }
 
     /// Gives nodes in contact their second mass and factorises H + R. `None` if that fails.

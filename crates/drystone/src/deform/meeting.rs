@@ -19,6 +19,8 @@ pub(crate) struct Shell {
     pub(crate) half: Vec<f64>,
     edges: Vec<[u32; 2]>,
     faces: Vec<[u32; 3]>,
+    /// Whether each vertex has faces around it.
+    has_faces: Vec<bool>,
     dim: usize,
 }
 
@@ -71,6 +73,7 @@ impl Shell {
                     *number = shell.bodies.len() as u32;
                     shell.bodies.push(body);
                     shell.half.push(half);
+                    shell.has_faces.push(S::DIM == 3 && !soft.faces.is_empty());
                 }
                 *number
             };
@@ -101,6 +104,12 @@ impl Shell {
     pub(crate) fn thickness(&self, pair: &Pair) -> f64 {
         let [a, b] = pair.vertices();
         self.half[a[0] as usize] + self.half[b[0] as usize]
+    }
+
+    /// Whether both sides of a pair have faces, so that a vertex of one meets faces of the other.
+    pub(crate) fn is_seen_by_faces(&self, pair: &Pair) -> bool {
+        let [a, b] = pair.vertices();
+        self.has_faces[a[0] as usize] && self.has_faces[b[0] as usize]
     }
 
     /// Pairs that may come within the separation as vertices move from start to end, in an order

@@ -21,6 +21,9 @@ const MARGIN: f64 = 0.25;
 /// Nearer than this part of the thickness no direction can be told, and there is no contact.
 const NEAREST: f64 = 1e-6;
 
+/// Sine of the angle below which two edges are parallel.
+const PARALLEL: f64 = 0.05;
+
 /// A contact's bodies on either side.
 type Key = [[u32; 3]; 2];
 
@@ -56,6 +59,9 @@ pub(crate) fn contacts<S: Space>(
     let mut found: BTreeMap<Key, Contact<S>> = BTreeMap::new();
     for pair in shell.pairs(&start, &end, widest) {
         let near = nearest(&pair, place_in(&start));
+        if shell.is_seen_by_faces(&pair) && !is_crossing(&pair, &near, &start) {
+            continue;
+        }
         let Some(contact) = touch(&shell, (&start, &speeds), &pair, &near, ahead.dt) else {
             continue;
         };
@@ -108,6 +114,20 @@ fn touch<S: Space>(
         separation,
         feature: FeatureId::default(),
     })
+}
+
+/// Whether two edges are nearest inside both and not parallel. If not, their ends are nearest to
+/// the other's faces, and those contacts are enough.
+fn is_crossing(pair: &Pair, near: &Near, start: &[[f64; 3]]) -> bool {
+    let Pair::Edges(first, second) = *pair else {
+        return true;
+    };
+    let [p, q] = [first, second].map(|edge| {
+        let [from, to] = edge.map(place_in(start));
+        to - from
+    });
+    let inside = |weights: [f64; 3]| weights[0] > 0.0 && weights[1] > 0.0;
+    inside(near.a) && inside(near.b) && p.cross(q).length() > PARALLEL * p.length() * q.length()
 }
 
 fn vector<S: Space>(v: DVec3) -> S::Vector {
