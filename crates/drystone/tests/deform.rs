@@ -550,3 +550,76 @@ fn snapshots_hold_deformables_and_removal_takes_their_nodes() {
     world.step().unwrap();
     assert_eq!(world.energy().elastic, 0.0);
 }
+
+/// The corner of a stone that is finer than the cloth's squares does not poke through.
+#[test]
+fn a_corner_does_not_pass_between_nodes() {
+    let mut world = World3::new(settings(1.0 / 120.0)).unwrap();
+    let mut cloth = sheet(1.0, 5, 0.02, 0.0);
+    cloth.substance.young = 4e5;
+    let border = (0..36).filter(|k| [0, 5].contains(&(k % 6)) || [0, 5].contains(&(k / 6)));
+    let cloth = world.add_deformable(cloth.pinned(border)).unwrap();
+    // Standing on its corner over the middle of a square, of a fifth of the square's size.
+    let stone = Body::rigid(Shape3::cuboid(DVec3::splat(0.02)).unwrap())
+        .at(DVec3::new(0.03, 0.1, 0.02))
+        .turned(drystone::glam::DQuat::from_rotation_arc(
+            DVec3::ONE.normalize(),
+            DVec3::Y,
+        ))
+        .with_mass(0.2);
+    let stone = world.add(stone).unwrap();
+    for _ in 0..240 {
+        world.step().unwrap();
+        let lowest = (0..36)
+            .map(|k| place(&world, cloth, k).y)
+            .fold(0.0, f64::min);
+        let height = world.pose(stone).unwrap().position.y;
+        assert!(height > lowest, "{height} {lowest}");
+    }
+    // It lies flat at last.
+    let height = world.pose(stone).unwrap().position.y;
+    assert!(height < 0.035, "{height}");
+    let force: f64 = world
+        .solved_contacts()
+        .iter()
+        .map(|c| match stone.index() as u32 {
+            body if body == c.b => c.impulse.y,
+            body if body == c.a => -c.impulse.y,
+            _ => 0.0,
+        })
+        .sum();
+    let weight = 0.2 * 9.81 / 120.0;
+    assert!((force / weight - 1.0).abs() < 0.05, "{force} {weight}");
+}
+
+/// A cloth whose nodes fly in all directions is saved from cutting itself by the last check.
+#[test]
+fn a_crumpling_cloth_never_cuts_itself() {
+    let mut world = World3::new(Settings {
+        gravity: DVec3::ZERO,
+        ..settings(1.0 / 60.0)
+    })
+    .unwrap();
+    let cloth = world.add_deformable(sheet(1.0, 10, 0.02, 0.0)).unwrap();
+    let mut seed = 1_u64;
+    let mut noise = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    };
+    for node in world.nodes(cloth).unwrap() {
+        let motion = drystone::Motion {
+            linear: DVec3::new(noise(), noise(), noise()) * 20.0,
+            spin: DVec3::ZERO,
+        };
+        world.set_motion(node, motion).unwrap();
+    }
+    let (edges, faces) = skin(&world, &[cloth]);
+    let mut impacts = 0;
+    for step in 0..60 {
+        let report = world.step().unwrap();
+        impacts += report.rescue.impacts;
+        let cut = drystone::intersect::edge_face(&places(&world), &edges, &faces).unwrap();
+        assert!(cut.is_empty(), "step {step}: {cut:?}");
+    }
+    assert!(impacts > 0);
+}

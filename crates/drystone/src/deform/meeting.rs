@@ -7,8 +7,11 @@ use super::store::Deformables;
 use crate::body::Bodies;
 use crate::ccd::broad::{BroadPhase, Mesh};
 use crate::ccd::{self, TimeOfImpact, distance};
-use crate::space::{Components, D2, D3, Space};
-use glamx::{DVec2, DVec3};
+use crate::shape::{Bounds, Geometry};
+use crate::space::{Components, D2, D3, Linear, Space};
+use drystone_frame::{Form, Part};
+use glamx::{DQuat, DVec2, DVec3};
+use std::collections::BTreeSet;
 
 /// The outsides of all deformables as one mesh.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +24,8 @@ pub(crate) struct Shell {
     faces: Vec<[u32; 3]>,
     /// Whether each vertex has faces around it.
     has_faces: Vec<bool>,
+    /// Corners of rigid bodies, numbered after all nodes: where they are and how they move.
+    corners: Vec<([f64; 3], [f64; 3])>,
     dim: usize,
 }
 
@@ -92,7 +97,67 @@ impl Shell {
     /// Where the vertices are, m.
     pub(crate) fn places<S: Space>(&self, bodies: &Bodies<S>) -> Vec<[f64; 3]> {
         let place = |&k: &u32| bodies.position[k as usize].to_array3();
-        self.bodies.iter().map(place).collect()
+        let nodes = self.bodies[..self.node_count()].iter().map(place);
+        nodes.chain(self.corners.iter().map(|c| c.0)).collect()
+    }
+
+    /// How the vertices move, m/s.
+    pub(crate) fn speeds<S: Space>(&self, bodies: &Bodies<S>) -> Vec<[f64; 3]> {
+        let speed = |&k: &u32| bodies.motion[k as usize].linear.to_array3();
+        let nodes = self.bodies[..self.node_count()].iter().map(speed);
+        nodes.chain(self.corners.iter().map(|c| c.1)).collect()
+    }
+
+    fn node_count(&self) -> usize {
+        self.bodies.len() - self.corners.len()
+    }
+
+    /// Whether a vertex is a corner of a rigid body.
+    pub(crate) fn is_corner(&self, vertex: u32) -> bool {
+        vertex as usize >= self.node_count()
+    }
+
+    /// Adds the corners and edges of rigid bodies that are within `reach` (m, beyond their own
+    /// motion over `dt`) of the nodes. Smooth bodies have none, and none are needed there: nodes
+    /// find them.
+    pub(crate) fn add_corners<S: Space>(&mut self, bodies: &Bodies<S>, reach: f64, dt: f64) {
+        let places = self.bodies.iter().map(|&k| bodies.position[k as usize]);
+        let around = |p: S::Vector| Bounds { lower: p, upper: p };
+        let Some(near) = places.map(around).reduce(Bounds::union) else {
+            return;
+        };
+        let near = near.grown(reach);
+        for k in 0..bodies.len() {
+            let meets = bodies.is_present(k) && bodies.node_of[k] == 0 && !bodies.is_sensor[k];
+            if !meets {
+                continue;
+            }
+            let origin = bodies.origin(k);
+            let motion = &bodies.motion[k];
+            let sweep = dt * (motion.linear.length() + motion.spin.length() * bodies.radius[k]);
+            let bounds = bodies.shape[k].bounds(&origin);
+            if !bounds.is_some_and(|b| b.grown(sweep).overlaps(&near)) {
+                continue;
+            }
+            for part in bodies.shape[k].parts() {
+                let first = self.bodies.len() as u32;
+                let (points, edges) = corners_of(&part, S::DIM);
+                for point in points {
+                    let local = (0..S::DIM).fold(S::Vector::default(), |v, axis| {
+                        v.with_component(axis, point[axis])
+                    });
+                    let place = origin.point(local);
+                    let speed =
+                        motion.linear + S::spin_cross(motion.spin, place - bodies.position[k]);
+                    self.bodies.push(k as u32);
+                    self.half.push(0.0);
+                    self.has_faces.push(true);
+                    self.corners.push((place.to_array3(), speed.to_array3()));
+                }
+                self.edges
+                    .extend(edges.iter().map(|edge| edge.map(|v| first + v)));
+            }
+        }
     }
 
     /// The greatest sum of half thicknesses, m.
@@ -150,6 +215,47 @@ impl Shell {
         pairs.extend(edges.map(|&[e, f]| Pair::Edges(edge(e), edge(f))));
         pairs
     }
+}
+
+/// Most points of a part that count as corners: a landscape has too many, and nodes find it.
+const MOST_CORNERS: usize = 200;
+
+/// Corners of a part in its body's axes, and in space the edges between them.
+fn corners_of(part: &Part, dim: usize) -> (Vec<DVec3>, Vec<[u32; 2]>) {
+    let (points, edges): (Vec<[f64; 3]>, Vec<[u32; 2]>) = match &part.form {
+        Form::Box { half } => {
+            let count = 1_u32 << dim;
+            let sign = |k: u32, axis: usize| if k >> axis & 1 == 0 { -1.0 } else { 1.0 };
+            let point = |k: u32| {
+                [0, 1, 2].map(|axis| {
+                    if axis < dim {
+                        sign(k, axis) * half[axis]
+                    } else {
+                        0.0
+                    }
+                })
+            };
+            let edge = |k: u32| (0..dim).map(move |axis| [k, k | 1 << axis]);
+            let edges = (0..count).flat_map(edge).filter(|[a, b]| a != b);
+            ((0..count).map(point).collect(), edges.collect())
+        }
+        Form::Mesh { points, triangles } if points.len() <= MOST_CORNERS => {
+            let sides = triangles
+                .iter()
+                .flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
+            let sorted = sides.map(|[a, b]| [a.min(b), a.max(b)]);
+            let edges: BTreeSet<[u32; 2]> = sorted.collect();
+            (points.clone(), edges.into_iter().collect())
+        }
+        Form::Outline { points, .. } if points.len() <= MOST_CORNERS => {
+            (points.clone(), Vec::new())
+        }
+        _ => Default::default(),
+    };
+    let turn = DQuat::from_array(part.rotation);
+    let place = |p: [f64; 3]| DVec3::from_array(part.position) + turn * DVec3::from_array(p);
+    let edges = if dim == 3 { edges } else { Vec::new() };
+    (points.into_iter().map(place).collect(), edges)
 }
 
 /// Where a vertex is.

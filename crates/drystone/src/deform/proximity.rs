@@ -39,25 +39,27 @@ pub(crate) fn contacts<S: Space>(
     if deformables.is_empty() {
         return Vec::new();
     }
-    let known: BTreeMap<Key, S::Vector> = previous
+    let known: BTreeMap<Key, S::Vector> = previous.iter().map(|c| (key_of(c), c.impulse)).collect();
+    let mut shell = Shell::new(deformables, bodies);
+    let fastest = shell
+        .speeds(bodies)
         .iter()
-        .filter_map(|c| Some((c.nodes?.map(|side| side.bodies), c.impulse)))
-        .collect();
-    let shell = Shell::new(deformables, bodies);
-    let start = shell.places(bodies);
-    let speeds: Vec<[f64; 3]> = shell
-        .bodies
-        .iter()
-        .map(|&k| bodies.motion[k as usize].linear.to_array3())
-        .collect();
+        .map(|v| DVec3::from_array(*v).length())
+        .fold(0.0, f64::max);
+    let widest = (1.0 + MARGIN) * shell.thickest();
+    shell.add_corners(bodies, widest + ahead.dt * fastest, ahead.dt);
+    let (start, speeds) = (shell.places(bodies), shell.speeds(bodies));
     let end: Vec<[f64; 3]> = start
         .iter()
         .zip(&speeds)
         .map(|(x, v)| [0, 1, 2].map(|axis| x[axis] + ahead.dt * v[axis]))
         .collect();
-    let widest = (1.0 + MARGIN) * shell.thickest();
-    let mut found: BTreeMap<Key, Contact<S>> = BTreeMap::new();
+    let mut found: BTreeMap<[[u32; 3]; 3], Contact<S>> = BTreeMap::new();
     for pair in shell.pairs(&start, &end, widest) {
+        let [side_a, side_b] = pair.vertices();
+        if shell.is_corner(side_a[0]) && shell.is_corner(side_b[0]) {
+            continue;
+        }
         let near = nearest(&pair, place_in(&start));
         if shell.is_seen_by_faces(&pair) && !is_crossing(&pair, &near, &start) {
             continue;
@@ -66,26 +68,46 @@ pub(crate) fn contacts<S: Space>(
             continue;
         };
         let [a, b] = sides(&shell, &pair, &near);
-        let heaviest = |side: &NodePoint| side.bodies[0];
-        let (a_body, b_body) = (heaviest(&a), heaviest(&b));
+        let (a_body, b_body) = (a.bodies[0], b.bodies[0]);
         let moves = |side: &NodePoint| side.bodies.iter().any(|&k| bodies.is_dynamic(k as usize));
-        if !(moves(&a) || moves(&b)) {
+        let allowed = bodies.groups[a_body as usize].allow(bodies.groups[b_body as usize]);
+        if !((moves(&a) || moves(&b)) && allowed) {
             continue;
         }
-        let key = [a.bodies, b.bodies];
         let material = |k: u32| bodies.material[k as usize];
-        found.entry(key).or_insert_with(|| Contact {
+        let of_nodes = |side: [u32; 3], point| (!shell.is_corner(side[0])).then_some(point);
+        let made = Contact {
             a: a_body,
             b: b_body,
             point: contact,
             surface: materials.between(material(a_body), material(b_body)),
             slide: S::Vector::default(),
-            impulse: known.get(&key).copied().unwrap_or_default(),
+            impulse: S::Vector::default(),
             anchor: S::Vector::default(),
-            nodes: Some([a, b]),
-        });
+            nodes: [of_nodes(side_a, a), of_nodes(side_b, b)],
+        };
+        // Corners and edges of one body are told apart by their numbers.
+        let corner = [side_a, side_b]
+            .into_iter()
+            .find(|side| shell.is_corner(side[0]))
+            .unwrap_or_default();
+        let key = [a.bodies, b.bodies, corner];
+        found.entry(key).or_insert(made);
     }
-    found.into_values().collect()
+    let mut found: Vec<Contact<S>> = found.into_values().collect();
+    for contact in &mut found {
+        contact.impulse = known.get(&key_of(contact)).copied().unwrap_or_default();
+    }
+    found
+}
+
+/// The name of a contact from step to step.
+fn key_of<S: Space>(contact: &Contact<S>) -> Key {
+    let of = |body: u32, nodes: Option<NodePoint>| nodes.map_or([body; 3], |n| n.bodies);
+    [
+        of(contact.a, contact.nodes[0]),
+        of(contact.b, contact.nodes[1]),
+    ]
 }
 
 /// The contact point of a pair that touches, nearly touches or will in the step.

@@ -37,9 +37,9 @@ pub struct Contact<S: Space> {
     pub impulse: S::Vector,
     /// The point in A's axes, by which a contact whose features changed is recognised.
     pub(crate) anchor: S::Vector,
-    /// The points of deformables that touch, where the contact is between such; `a` and `b` are
-    /// then nodes of either side.
-    pub nodes: Option<[NodePoint; 2]>,
+    /// The points of deformables that touch, of either side where it is such; `a` or `b` is then
+    /// one of the nodes.
+    pub nodes: [Option<NodePoint>; 2],
 }
 
 /// A point between nodes of a deformable.
@@ -54,11 +54,14 @@ pub struct NodePoint {
 impl<S: Space> Contact<S> {
     /// All bodies that the contact may move.
     pub(crate) fn bodies(&self) -> impl Iterator<Item = u32> + use<S> {
-        let list = match self.nodes {
-            Some([a, b]) => [a.bodies, b.bodies],
-            None => [[self.a; 3], [self.b; 3]],
-        };
+        let of = |body: u32, nodes: Option<NodePoint>| nodes.map_or([body; 3], |n| n.bodies);
+        let list = [of(self.a, self.nodes[0]), of(self.b, self.nodes[1])];
         list.into_iter().flatten()
+    }
+
+    /// Whether a face or an edge of a deformable takes part.
+    pub(crate) fn is_soft(&self) -> bool {
+        self.nodes.iter().any(Option::is_some)
     }
 }
 
@@ -102,7 +105,7 @@ pub(crate) fn detect<S: Space>(
             slide,
             impulse: S::Vector::default(),
             anchor: frame_a.local_point(point.position),
-            nodes: None,
+            nodes: [None; 2],
         }));
         let size = bodies.radius[a].min(bodies.radius[b]);
         inherit(&mut contacts[start..], of_pair(previous, (a, b)), size);

@@ -19,7 +19,7 @@
 use super::impact::{Bounce, Collision, ImpactLaw, reflect};
 use super::{ContactProblem, Island, Response, Row, Side};
 use crate::body::{Bodies, Kind, Motion};
-use crate::detect::Contact;
+use crate::detect::{Contact, NodePoint};
 use crate::shape::{ContactPoint, Geometry};
 use crate::space::{Components, Linear, Space};
 use serde::{Deserialize, Serialize};
@@ -90,16 +90,14 @@ pub fn assemble<S: Space>(
     for &index in &contact_of_row {
         let contact = &contacts[index as usize];
         let row = problem.rows.len();
-        let mut sides = match contact.nodes {
-            Some(points) => points.map(|point| Side::Nodes {
-                bodies: point.bodies,
-                weights: point.weights,
-            }),
-            None => [
-                side(bodies, contact.a, &contact.point, 1.0),
-                side(bodies, contact.b, &contact.point, -1.0),
-            ],
+        let side_of = |nodes: Option<NodePoint>, body: u32, outward: f64| match nodes {
+            Some(NodePoint { bodies, weights }) => Side::Nodes { bodies, weights },
+            None => side(bodies, body, &contact.point, outward),
         };
+        let mut sides = [
+            side_of(contact.nodes[0], contact.a, 1.0),
+            side_of(contact.nodes[1], contact.b, -1.0),
+        ];
         put_on_belt(bodies, contact, &mut sides, &mut problem);
         before.extend_from_slice(&problem.free[before.len()..]);
         problem.rows.push(Row {

@@ -195,7 +195,7 @@ impl<S: Space> RealTime<S> {
                 slide: S::Vector::default(),
                 impulse: S::Vector::default(),
                 anchor: S::Vector::default(),
-                nodes: None,
+                nodes: [None; 2],
             }));
         }
         contacts

@@ -423,7 +423,7 @@ impl<S: Space> World<S> {
     fn find_contacts(&mut self) {
         let ahead = self.settings.lookahead();
         // Contacts among deformables stand after all others.
-        let count = self.contacts.partition_point(|c| c.nodes.is_none());
+        let count = self.contacts.partition_point(|c| !c.is_soft());
         let (others, soft) = self.contacts.split_at(count);
         let mut contacts = detect(&self.bodies, &self.pair_rules(), &ahead, others);
         contacts.extend(proximity::contacts(
