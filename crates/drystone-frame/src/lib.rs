@@ -13,9 +13,11 @@ pub mod export;
 mod hash;
 pub mod mesh;
 pub mod recording;
+mod skin;
 
 pub use hash::StateHash;
 use serde::{Deserialize, Serialize};
+pub use skin::Skin;
 
 /// What does not change from frame to frame: the objects and how to look at them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,6 +26,9 @@ pub struct Stage {
     pub dimension: u8,
     /// The objects, in the order of the arrays of every [`Frame`].
     pub objects: Vec<Object>,
+    /// Surfaces that hang on objects.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skins: Vec<Skin>,
 }
 
 /// One object: a body or a particle.

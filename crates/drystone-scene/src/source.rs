@@ -104,6 +104,7 @@ pub(crate) fn object_name(
     let (list, index) = path.object()?;
     let (list, what) = match list {
         "bodies" => ("bodies", "body"),
+        "deformables" => ("deformables", "deformable"),
         "materials" => ("materials", "material"),
         "pairs" => ("pairs", "pair"),
         _ => return None,

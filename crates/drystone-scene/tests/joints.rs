@@ -50,7 +50,11 @@ fn mistakes_in_joints_are_named() {
     assert_eq!(error(ball, "substep"), "");
     for (joint, strategy, word) in [
         (ball, "velocity", "substep"),
-        ("kind = \"ball\"\na = \"post\"\nb = \"bop\"", "substep", "bop"),
+        (
+            "kind = \"ball\"\na = \"post\"\nb = \"bop\"",
+            "substep",
+            "bop",
+        ),
         ("kind = \"ball\"\na = \"post\"", "substep", "two bodies"),
         ("kind = \"ball\"\nchain = \"link\"", "substep", "link"),
         (

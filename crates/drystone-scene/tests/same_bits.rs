@@ -47,7 +47,12 @@ fn check<S: Space>(name: &str, world: &World<S>) {
 #[test]
 fn every_scene_gives_the_same_bits_on_any_number_of_threads_with_and_without_avx() {
     for entry in gallery::entries() {
-        match entry.scene().unwrap().build().unwrap() {
+        let scene = entry.scene().unwrap();
+        // Deformables move by the other strategy, on one thread.
+        if !scene.deformables.is_empty() {
+            continue;
+        }
+        match scene.build().unwrap() {
             AnyWorld::Flat(world) => check(entry.name, &world),
             AnyWorld::Solid(world) => check(entry.name, &world),
         }

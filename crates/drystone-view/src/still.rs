@@ -17,7 +17,7 @@
 //!         form: Form::Ball { radius: 0.5 },
 //!     }],
 //! };
-//! let stage = Stage { dimension: 3, objects: vec![ball] };
+//! let stage = Stage { dimension: 3, objects: vec![ball], ..Stage::default() };
 //! let frame = Frame {
 //!     positions: vec![[0.0, 0.5, 0.0]],
 //!     rotations: vec![upright],
@@ -120,6 +120,8 @@ impl Still {
     /// If the size is zero or too large.
     pub fn render(&self, stage: &Stage, frame: &Frame) -> Result<Image, ViewError> {
         self.check_size()?;
+        let (stage, frame) = stage.dressed(frame);
+        let (stage, frame) = (&*stage, &*frame);
         let placed = place::place(stage, frame);
         let looks = palette::looks(&placed, stage.objects.len());
         let subject = Subject::new(&placed);
@@ -141,8 +143,9 @@ impl Still {
     /// of a film are seen from one place.
     #[must_use]
     pub fn framed(&self, stage: &Stage, frame: &Frame) -> Camera {
-        let subject = Subject::new(&place::place(stage, frame));
-        let standpoint = self.standpoint(stage, &subject);
+        let (stage, frame) = stage.dressed(frame);
+        let subject = Subject::new(&place::place(&stage, &frame));
+        let standpoint = self.standpoint(&stage, &subject);
         Camera {
             eye: Some(standpoint.eye.to_array()),
             target: Some(standpoint.target.to_array()),

@@ -383,6 +383,8 @@ pub struct Bodies<S: Space> {
     pub(crate) surface_velocity: Vec<S::Vector>,
     /// Unit vector in body axes.
     pub(crate) one_way: Vec<Option<S::Vector>>,
+    /// Number from 1 of the deformable it is a node of, 0 if of none.
+    pub(crate) node_of: Vec<u32>,
     generation: Vec<u32>,
     is_present: Vec<bool>,
     /// Places that bodies left, the one to be taken next last.
@@ -411,6 +413,7 @@ impl<S: Space> Default for Bodies<S> {
             is_sensor: Vec::new(),
             surface_velocity: Vec::new(),
             one_way: Vec::new(),
+            node_of: Vec::new(),
             generation: Vec::new(),
             is_present: Vec::new(),
             vacant: Vec::new(),
@@ -570,6 +573,7 @@ impl<S: Space> Bodies<S> {
     pub(crate) fn may_meet(&self, a: usize, b: usize) -> bool {
         (self.is_dynamic(a) || self.is_dynamic(b))
             && self.groups[a].allow(self.groups[b])
+            && (self.node_of[a] == 0 || self.node_of[b] == 0)
             && !(self.is_sensor[a] || self.is_sensor[b])
             && self.is_present[a]
             && self.is_present[b]
@@ -596,6 +600,7 @@ impl<S: Space> Bodies<S> {
             self.is_sensor.len(),
             self.surface_velocity.len(),
             self.one_way.len(),
+            self.node_of.len(),
             self.generation.len(),
             self.is_present.len(),
         ];
@@ -673,6 +678,7 @@ impl<S: Space> Bodies<S> {
         set(&mut self.is_sensor, k, body.is_sensor);
         set(&mut self.surface_velocity, k, body.surface_velocity);
         set(&mut self.one_way, k, body.one_way.map(direction));
+        set(&mut self.node_of, k, 0);
         set(&mut self.is_present, k, true);
     }
 }

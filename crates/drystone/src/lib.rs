@@ -1,4 +1,4 @@
-//! Contact simulation with a certificate: particles and rigid bodies, in 2D and 3D.
+//! Contact simulation with a certificate: particles, rigid bodies and deformables, in 2D and 3D.
 //!
 //! A [`World`] holds [bodies](Body) and is [stepped](World::step). Every step finds the contacts
 //! ([`detect`]), writes them down as plain data ([`problem`]), solves them ([`solve`]), moves the
@@ -21,6 +21,7 @@ pub mod body;
 pub mod ccd;
 pub mod certify;
 pub mod closed_form;
+pub mod deform;
 pub mod detect;
 pub mod events;
 mod forest;
@@ -41,6 +42,9 @@ pub mod world;
 
 pub use body::{Body, BodyError, BodyId, Groups, Kind, Mass, Motion, Push};
 pub use certify::Certificate;
+pub use deform::{
+    Cells, DeformError, Deformable, DeformableId, Integrator, Mesh, Model, Substance,
+};
 pub use detect::rules::{Encounter, Hooks};
 pub use events::Event;
 pub use glamx as glam;

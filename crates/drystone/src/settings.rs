@@ -1,5 +1,6 @@
 //! How a world is stepped.
 
+use crate::deform::Integrator;
 use crate::detect::Lookahead;
 use crate::problem::assemble::ContactRules;
 use crate::solve::SolverKind;
@@ -30,6 +31,8 @@ pub struct Settings<S: Space> {
     pub threads: u32,
     /// Whether steps tell what began and ended to touch: [`crate::World::events`].
     pub events: bool,
+    /// How elastic forces are integrated.
+    pub integrator: Integrator,
 }
 
 /// How a step uses detection and solvers.
@@ -88,6 +91,7 @@ impl<S: Space> Default for Settings<S> {
             strategy: Strategy::default(),
             threads: 1,
             events: false,
+            integrator: Integrator::default(),
         }
     }
 }

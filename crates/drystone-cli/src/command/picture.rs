@@ -41,7 +41,7 @@ pub(crate) fn picture(args: &PictureArgs) -> Result<(), Fault> {
 fn check_size(still: &Still) -> Result<(), Fault> {
     let empty = Stage {
         dimension: 2,
-        objects: Vec::new(),
+        ..Stage::default()
     };
     let sheet = still.render(&empty, &Frame::default());
     sheet.map(|_| ()).map_err(Fault::Picture)

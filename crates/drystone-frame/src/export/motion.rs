@@ -137,6 +137,7 @@ mod tests {
                 };
                 2
             ],
+            skins: Vec::new(),
         };
         let mut motion = Motion::new(&stage);
         for k in 0..4 {

@@ -137,6 +137,7 @@ pub(crate) fn stage() -> Stage {
     Stage {
         dimension: 3,
         objects: (0..BODIES).map(object).collect(),
+        skins: Vec::new(),
     }
 }
 

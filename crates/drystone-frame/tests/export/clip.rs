@@ -126,7 +126,11 @@ pub(crate) fn clip(dimension: u8) -> Clip {
             },
         ));
     }
-    let stage = Stage { dimension, objects };
+    let stage = Stage {
+        dimension,
+        objects,
+        skins: Vec::new(),
+    };
     let frames = (0..31).map(|k| frame(&stage, k)).collect();
     Clip { stage, frames }
 }

@@ -1,14 +1,14 @@
 //! What differs between 2D and 3D when a scene is built.
 
 use drystone::glam::{DMat3, DQuat, DRot2, DVec2, DVec3};
-use drystone::{D2, D3, Space};
+use drystone::{D2, D3, Mesh, Space};
 
 use super::check::{finite, positive, vector, wrong_length};
-use super::{shape_flat, shape_solid};
+use super::{deformable, shape_flat, shape_solid};
 use crate::error::Flaw;
 use crate::path::FieldPath;
 use crate::schema::repeat::Plane;
-use crate::schema::{Inertia, Rotation, Shape, Spin};
+use crate::schema::{Inertia, Rotation, Shape, SoftShape, Spin};
 
 /// A space that scenes can be built in.
 pub(crate) trait Dimension: Space {
@@ -27,6 +27,8 @@ pub(crate) trait Dimension: Space {
     fn inertia(inertia: &Inertia, path: &FieldPath) -> Result<Self::Inertia, Flaw>;
     /// The shape.
     fn shape(shape: &Shape, path: &FieldPath) -> Result<Self::Shape, Flaw>;
+    /// The mesh of a deformable's shape.
+    fn soft_mesh(shape: &SoftShape, path: &FieldPath) -> Result<Mesh<Self>, Flaw>;
     /// The turn by `angle` rad in a plane: about z (upright) or about y (flat, 3D only).
     fn turn_in(plane: Plane, angle: f64) -> Self::Spin;
     /// The direction at `angle` rad in a plane.
@@ -128,6 +130,21 @@ impl Dimension for D2 {
 
     fn shape(shape: &Shape, path: &FieldPath) -> Result<drystone::Shape2, Flaw> {
         shape_flat::shape(shape, path)
+    }
+
+    fn soft_mesh(shape: &SoftShape, path: &FieldPath) -> Result<Mesh<D2>, Flaw> {
+        match shape {
+            SoftShape::Rope { from, to, segments } => {
+                deformable::rope((from, to), *segments, &path.key("rope"))
+            }
+            SoftShape::Block { size, cells } => {
+                let (size, cells) = deformable::grid(size, cells, &path.key("block"))?;
+                Ok(Mesh::<D2>::block(size, cells))
+            }
+            SoftShape::Net { .. } | SoftShape::Cloth { .. } => {
+                Err(deformable::other_dimension(shape, path))
+            }
+        }
     }
 
     fn turn_in(_plane: Plane, angle: f64) -> f64 {
@@ -244,6 +261,26 @@ impl Dimension for D3 {
 
     fn shape(shape: &Shape, path: &FieldPath) -> Result<drystone::Shape3, Flaw> {
         shape_solid::shape(shape, path)
+    }
+
+    fn soft_mesh(shape: &SoftShape, path: &FieldPath) -> Result<Mesh<D3>, Flaw> {
+        match shape {
+            SoftShape::Rope { from, to, segments } => {
+                deformable::rope((from, to), *segments, &path.key("rope"))
+            }
+            SoftShape::Net { size, cells } => {
+                let (size, cells) = deformable::grid(size, cells, &path.key("net"))?;
+                Ok(Mesh::net(size, cells))
+            }
+            SoftShape::Cloth { size, cells } => {
+                let (size, cells) = deformable::grid(size, cells, &path.key("cloth"))?;
+                Ok(Mesh::cloth(size, cells))
+            }
+            SoftShape::Block { size, cells } => {
+                let (size, cells) = deformable::grid(size, cells, &path.key("block"))?;
+                Ok(Mesh::<D3>::block(size, cells))
+            }
+        }
     }
 
     fn turn_in(plane: Plane, angle: f64) -> DVec3 {

@@ -2,6 +2,7 @@
 
 mod body;
 mod check;
+mod deformable;
 mod dimension;
 mod height_field;
 mod joint;
@@ -72,6 +73,7 @@ impl Scene {
         match list {
             "bodies" => self.bodies.get(index)?.name.clone(),
             "joints" => self.joints.get(index)?.name.clone(),
+            "deformables" => self.deformables.get(index)?.name.clone(),
             "materials" => Some(self.materials.get(index)?.name.clone()),
             _ => None,
         }
@@ -96,5 +98,13 @@ fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> 
     }
     joint::add_all(scene, &mut world)?;
     let warnings = overlap::check(&mut world, &added)?;
+    for (entry, given) in scene.deformables.iter().enumerate() {
+        let path = FieldPath::default().key("deformables").index(entry);
+        if scene.strategy != "velocity" {
+            let flaw = Flaw::new(path, "deformables need the strategy `velocity`");
+            return Err(flaw.help("remove `strategy`"));
+        }
+        deformable::add(given, &path, &mut materials, &mut world)?;
+    }
     Ok((world, warnings))
 }

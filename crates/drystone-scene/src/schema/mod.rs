@@ -5,6 +5,7 @@
 //! in s, masses in kg; **rotations are in degrees**, angular velocities in rad/s. The y axis is up.
 
 pub mod body;
+pub mod deformable;
 pub mod joint;
 pub mod repeat;
 pub mod shape;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::source::Source;
 pub use body::{Axis, Body, Keyframe, Kind, MassProperties, Push, Script};
+pub use deformable::{Deformable, Side, SoftModel, SoftShape};
 pub use joint::{Joint, JointKind, Motor, Servo};
 pub use repeat::{Grid, Random, Repeat, Ring, Stack, Wall};
 pub use shape::{Part, Shape, Wave};
@@ -81,6 +83,9 @@ pub struct Scene {
     /// What ties bodies together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joints: Vec<Joint>,
+    /// Ropes, nets, cloth and soft solids (strategy "velocity" only).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deformables: Vec<Deformable>,
     /// The text this was read from, so that errors can point at it. Not part of the file.
     #[serde(skip)]
     #[schemars(skip)]
@@ -118,6 +123,7 @@ impl Scene {
             pairs: Vec::new(),
             bodies: Vec::new(),
             joints: Vec::new(),
+            deformables: Vec::new(),
             source: None,
         }
     }

@@ -201,6 +201,7 @@ mod tests {
                 fixed: false,
                 parts: vec![part],
             }],
+            skins: Vec::new(),
         };
         let frame = Frame {
             positions: vec![position],

@@ -41,6 +41,7 @@ impl Simulation for Balls {
         Stage {
             dimension: 3,
             objects: (0..self.count).map(ball).collect(),
+            ..Stage::default()
         }
     }
 

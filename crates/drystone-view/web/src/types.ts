@@ -28,6 +28,18 @@ export interface StageObject {
 export interface Stage {
   dimension: 2 | 3;
   objects: StageObject[];
+  /** Surfaces that hang on objects, which are then not drawn themselves. */
+  skins?: Skin[];
+}
+
+export interface Skin {
+  name: string;
+  objects: number[];
+  triangles: Vec3[];
+  segments: [number, number][];
+  /** m. */
+  thickness: number;
+  two_sided: boolean;
 }
 
 export interface About {

@@ -17,6 +17,7 @@ import {
 } from 'three';
 import { flat, flatGround, flatGroundAngle } from './flats';
 import { type Look, groundTexture } from './look';
+import { type Dress, dress } from './skins';
 import { type Drawable, solid } from './solids';
 import type { Frame, StageMessage, Vec3 } from './types';
 
@@ -45,6 +46,9 @@ export class WorldView {
   readonly scene = new Scene();
   readonly batches: Batch[] = [];
   private readonly grounds: Ground[] = [];
+  private readonly dresses: Dress[] = [];
+  /** The first node of the skin that an object is a node of. */
+  private readonly wearer = new Map<number, number>();
   private readonly sun = new DirectionalLight('#fff4e2', 2.3);
   private readonly sky = new HemisphereLight('#e6eef6', '#b5aa99', 1.75);
   /** Where everything is, by object, after the last frame. */
@@ -76,7 +80,9 @@ export class WorldView {
 
   private addObjects(line: number): void {
     const groups = new Map<string, { drawable: Drawable; instances: Instance[]; fixed: boolean }>();
+    this.addSkins();
     this.message.stage.objects.forEach((object, index) => {
+      if (this.wearer.has(index)) return;
       for (const part of object.parts) {
         const drawable = this.flat ? flat(part.form, line) : solid(part.form);
         const rotation = new Quaternion(...part.rotation);
@@ -105,6 +111,15 @@ export class WorldView {
     }
     this.paint((object, colour) => this.own(object, colour));
     this.grain = this.measureGrain();
+  }
+
+  private addSkins(): void {
+    for (const skin of this.message.stage.skins ?? []) {
+      for (const object of skin.objects) this.wearer.set(object, skin.objects[0]);
+      const made = dress(skin, this.flat);
+      this.dresses.push(made);
+      this.scene.add(made.mesh);
+    }
   }
 
   private measureGrain(): number {
@@ -179,7 +194,7 @@ export class WorldView {
 
   /** The material's own colour of an object. */
   own(object: number, colour: Color): void {
-    const [r, g, b] = this.message.colours[object] ?? [128, 128, 128];
+    const [r, g, b] = this.message.colours[this.wearer.get(object) ?? object] ?? [128, 128, 128];
     colour.setRGB(r / 255, g / 255, b / 255, 'srgb');
   }
 
@@ -193,11 +208,12 @@ export class WorldView {
       });
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
     }
+    for (const made of this.dresses) made.paint(choose, colour);
   }
 
   /** Lets one look through the objects. */
   seeThrough(on: boolean): void {
-    for (const { mesh } of this.batches) {
+    for (const { mesh } of [...this.batches, ...this.dresses]) {
       const material = mesh.material as Material;
       if (material.transparent === on) continue;
       material.transparent = on;
@@ -230,6 +246,7 @@ export class WorldView {
       mesh.instanceMatrix.needsUpdate = true;
       mesh.boundingSphere = null;
     }
+    for (const made of this.dresses) made.follow(this.positions);
     for (const ground of this.grounds) {
       if (!this.pose(ground.object, position, rotation)) continue;
       ground.mesh.position.copy(position);
@@ -247,7 +264,7 @@ export class WorldView {
 
   /** What can be pointed at. */
   targets(): (InstancedMesh | Mesh)[] {
-    return [...this.batches.map(({ mesh }) => mesh), ...this.grounds.map(({ mesh }) => mesh)];
+    return [...this.batches, ...this.dresses].map(({ mesh }): InstancedMesh | Mesh => mesh).concat(this.grounds.map(({ mesh }) => mesh));
   }
 
   /** The object of a hit. */

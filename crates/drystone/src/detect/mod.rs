@@ -38,6 +38,32 @@ pub struct Contact<S: Space> {
     pub impulse: S::Vector,
     /// The point in A's axes, by which a contact whose features changed is recognised.
     pub(crate) anchor: S::Vector,
+    /// The points of deformables that touch, of either side where it is such; `a` or `b` is then
+    /// one of the nodes.
+    pub nodes: [Option<NodePoint>; 2],
+}
+
+/// A point between nodes of a deformable.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NodePoint {
+    /// Indices of the bodies, those with weight first.
+    pub bodies: [u32; 3],
+    /// Barycentric weights: they sum to 1.
+    pub weights: [f64; 3],
+}
+
+impl<S: Space> Contact<S> {
+    /// All bodies that the contact may move.
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = u32> + use<S> {
+        let of = |body: u32, nodes: Option<NodePoint>| nodes.map_or([body; 3], |n| n.bodies);
+        let list = [of(self.a, self.nodes[0]), of(self.b, self.nodes[1])];
+        list.into_iter().flatten()
+    }
+
+    /// Whether a face or an edge of a deformable takes part.
+    pub(crate) fn is_soft(&self) -> bool {
+        self.nodes.iter().any(Option::is_some)
+    }
 }
 
 /// How detection looks ahead.
@@ -80,6 +106,7 @@ pub(crate) fn detect<S: Space>(
             slide,
             impulse: S::Vector::default(),
             anchor: frame_a.local_point(point.position),
+            nodes: [None; 2],
         }));
         let size = bodies.radius[a].min(bodies.radius[b]);
         inherit(&mut contacts[start..], of_pair(previous, (a, b)), size);

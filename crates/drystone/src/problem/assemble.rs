@@ -19,7 +19,7 @@
 use super::impact::{Bounce, Collision, ImpactLaw, reflect};
 use super::{ContactProblem, Island, Response, Row, Side};
 use crate::body::{Bodies, Kind, Motion};
-use crate::detect::Contact;
+use crate::detect::{Contact, NodePoint};
 use crate::forest::Forest;
 use crate::shape::{ContactPoint, Geometry};
 use crate::space::{Components, Linear, Space};
@@ -91,9 +91,13 @@ pub fn assemble<S: Space>(
     for &index in &contact_of_row {
         let contact = &contacts[index as usize];
         let row = problem.rows.len();
+        let side_of = |nodes: Option<NodePoint>, body: u32, outward: f64| match nodes {
+            Some(NodePoint { bodies, weights }) => Side::Nodes { bodies, weights },
+            None => side(bodies, body, &contact.point, outward),
+        };
         let mut sides = [
-            side(bodies, contact.a, &contact.point, 1.0),
-            side(bodies, contact.b, &contact.point, -1.0),
+            side_of(contact.nodes[0], contact.a, 1.0),
+            side_of(contact.nodes[1], contact.b, -1.0),
         ];
         put_on_belt(bodies, contact, &mut sides, &mut problem);
         before.extend_from_slice(&problem.free[before.len()..]);
@@ -239,19 +243,19 @@ fn group_by_island<S: Space>(
 ) -> (Vec<u32>, Vec<Island>) {
     let mut forest = Forest::new(bodies.len());
     for contact in contacts {
-        if bodies.is_dynamic(contact.a as usize) && bodies.is_dynamic(contact.b as usize) {
-            forest.join(contact.a, contact.b);
+        let mut moving = contact.bodies().filter(|&k| bodies.is_dynamic(k as usize));
+        let Some(first) = moving.next() else { continue };
+        for other in moving {
+            forest.join(first, other);
         }
     }
     let mut keyed: Vec<(u32, u32)> = contacts
         .iter()
         .enumerate()
         .map(|(k, contact)| {
-            let moving = if bodies.is_dynamic(contact.a as usize) {
-                contact.a
-            } else {
-                contact.b
-            };
+            let mut all = contact.bodies();
+            let moving = all.find(|&k| bodies.is_dynamic(k as usize));
+            let moving = moving.unwrap_or(contact.b);
             (forest.lowest(moving), k as u32)
         })
         .collect();

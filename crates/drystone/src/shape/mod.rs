@@ -200,6 +200,8 @@ pub struct Meeting<S: Space> {
 /// What the engine asks of a shape. Implemented by [`Shape2`] and [`Shape3`] only.
 pub trait Geometry<S: Space>: Clone + std::fmt::Debug + Send + Sync + 'static {
     /// Mass, centre and inertia at `density` (kg/m³, in 2D kg/m²); `None` for surfaces and
+    /// A ball around the origin, m.
+    fn of_radius(radius: f64) -> Result<Self, ShapeError>;
     /// half-spaces, which have no volume of their own.
     fn mass_properties(&self, density: f64) -> Option<MassProperties<S>>;
     /// The bounding box at a pose; `None` for a half-space, which has none.

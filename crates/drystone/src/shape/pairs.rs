@@ -21,6 +21,9 @@ pub(crate) enum ConvexKind {
 macro_rules! pair_queries {
     ($Shape:ident, $space:ty, $parry:ident, $Vector:ty, $RigidPose:ty) => {
         impl Geometry<$space> for $Shape {
+            fn of_radius(radius: f64) -> Result<Self, crate::shape::ShapeError> {
+                Self::ball(radius)
+            }
             fn mass_properties(&self, density: f64) -> Option<MassProperties<$space>> {
                 let Body::Convex(parts) = &*self.body else {
                     return None;

@@ -8,7 +8,7 @@ pub mod admm;
 pub mod anderson;
 pub mod apgd;
 pub mod auto;
-mod block_cholesky;
+pub(crate) mod block_cholesky;
 pub mod block_gs;
 mod cone;
 mod course;

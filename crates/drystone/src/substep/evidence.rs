@@ -195,6 +195,7 @@ impl<S: Space> RealTime<S> {
                 slide: S::Vector::default(),
                 impulse: S::Vector::default(),
                 anchor: S::Vector::default(),
+                nodes: [None; 2],
             }));
         }
         contacts

@@ -393,6 +393,7 @@ impl<S: Space> Patches<S> {
                     anchor: bodies
                         .origin(patch.a as usize)
                         .local_point(patch.points[k].position),
+                    nodes: [None; 2],
                 });
             }
         }

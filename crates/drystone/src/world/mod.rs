@@ -1,6 +1,7 @@
 //! The world: bodies, and the step that moves them.
 
 mod snapshot;
+mod soft;
 mod ties;
 
 pub use snapshot::SnapshotError;
@@ -12,6 +13,9 @@ use std::sync::Arc;
 use crate::body::{Bodies, Body, BodyError, BodyId, BodyState, Groups, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
+use crate::deform::coupling::Elastic;
+use crate::deform::rescue::{Rescue, rescue};
+use crate::deform::{Deformables, Soft, proximity};
 use crate::detect::continuous::{Nearness, hold_back};
 use crate::detect::rules::{Hooks, PairRules};
 use crate::detect::{Contact, detect};
@@ -25,7 +29,6 @@ use crate::repair::repair;
 use crate::settings::{Settings, SettingsError, Strategy};
 use crate::shape::{Geometry, Pose, Separation};
 use crate::solve::SolveReport;
-use crate::solve::settle::settle;
 use crate::space::{Components, D2, D3, Linear, Space};
 use crate::substep::{Changes, Circumstances, RealTime, Substep};
 use drystone_frame::{Frame, FrameContact, Object, Stage, StateHash};
@@ -56,6 +59,12 @@ pub enum StepError {
     /// Joints in a world whose strategy does not know them.
     #[error("joints need the strategy `substep`; this world has the strategy `velocity`")]
     JointsNeedSubstep,
+    /// Deformables in a world whose strategy does not know them.
+    #[error("deformables need the strategy `velocity`; this world has the strategy `substep`")]
+    DeformablesNeedVelocity,
+    /// Elastic forces that are no numbers.
+    #[error("the elastic forces of `{0}` are not finite; its nodes may be too far from its shape")]
+    Elastic(String),
     /// A setting that can't be used.
     #[error("settings: {0}")]
     Settings(#[from] SettingsError),
@@ -77,6 +86,12 @@ pub enum AccessError {
     /// The joint is not of this world, or no more.
     #[error("there is no such joint in this world")]
     NoJoint,
+    /// A node of a deformable can't be taken out of it.
+    #[error("this body is a node of a deformable; remove the deformable")]
+    Node,
+    /// The deformable is not of this world, or no more.
+    #[error("there is no such deformable in this world")]
+    NoDeformable,
 }
 
 /// What a step did.
@@ -90,6 +105,8 @@ pub struct StepReport {
     pub solve: SolveReport,
     /// How well the laws held; `None` in steps that are not sampled.
     pub certificate: Option<Certificate>,
+    /// What kept deformables from passing each other.
+    pub rescue: Rescue,
 }
 
 /// Energy of a world in J.
@@ -99,6 +116,8 @@ pub struct Energy {
     pub kinetic: f64,
     /// In gravity, 0 at the origin.
     pub potential: f64,
+    /// In deformables, 0 at rest.
+    pub elastic: f64,
 }
 
 /// What a program decides about contacts itself.
@@ -142,6 +161,7 @@ pub struct World<S: Space> {
     /// What was changed from outside since `contacts` were found.
     changes: Changes,
     joints: Joints<S>,
+    deformables: Deformables,
     hooks: HookSlot<S>,
     /// What touched at the end of the last step, and what happened in it.
     watch: Watch,
@@ -171,6 +191,7 @@ impl<S: Space> Default for World<S> {
                 ..Changes::default()
             },
             joints: Joints::default(),
+            deformables: Deformables::default(),
             hooks: HookSlot(None),
             watch: Watch::default(),
             events: Vec::new(),
@@ -200,6 +221,9 @@ impl<S: Space> World<S> {
         let report = match self.settings.strategy {
             Strategy::Velocity if !self.joints.is_empty() => {
                 return Err(StepError::JointsNeedSubstep);
+            }
+            Strategy::Substep(_) if !self.deformables.is_empty() => {
+                return Err(StepError::DeformablesNeedVelocity);
             }
             Strategy::Velocity => self.step_velocity(),
             Strategy::Substep(options) => self.step_substep(&options),
@@ -275,15 +299,26 @@ impl<S: Space> World<S> {
         integrate::steer(&mut self.bodies, self.time, dt);
         self.refresh_contacts();
 
-        let (free, ledger) =
+        let (mut free, mut ledger) =
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        let mut elastic = Elastic::new(
+            &mut self.deformables,
+            &self.bodies,
+            &mut free,
+            dt,
+            self.settings.integrator,
+        )
+        .map_err(StepError::Elastic)?;
         let rules = self.settings.contact;
         let mut assembled = assemble(&self.bodies, &self.contacts, free, dt, &rules);
         let mut impulses = warm_start(&assembled, &self.contacts);
         let solver = &mut self.settings.solver;
-        let solve = settle(solver, &mut assembled, &mut impulses);
-        let velocities = assembled.problem.velocities(&impulses).motion;
-        let nudges = repair(&assembled, &self.contacts, &velocities, &rules);
+        let solve = elastic.settle(&self.bodies, solver, &mut assembled, &mut impulses);
+        let mut velocities = assembled.problem.velocities(&impulses).motion;
+        elastic.enter(&mut ledger, &velocities);
+        let mut nudges = repair(&assembled, &self.contacts, &velocities, &rules);
+        let nudged = nudges.as_deref_mut();
+        let rescue = rescue(&self.deformables, &self.bodies, &mut velocities, nudged, dt);
         self.advance(&velocities, nudges.as_deref())?;
 
         self.keep_impulses(&assembled, &impulses);
@@ -314,6 +349,7 @@ impl<S: Space> World<S> {
             contacts,
             solve,
             certificate,
+            rescue,
         })
     }
 
@@ -406,7 +442,18 @@ impl<S: Space> World<S> {
 
     fn find_contacts(&mut self) {
         let ahead = self.settings.lookahead();
-        self.contacts = detect(&self.bodies, &self.pair_rules(), &ahead, &self.contacts);
+        // Contacts among deformables stand after all others.
+        let count = self.contacts.partition_point(|c| !c.is_soft());
+        let (others, soft) = self.contacts.split_at(count);
+        let mut contacts = detect(&self.bodies, &self.pair_rules(), &ahead, others);
+        contacts.extend(proximity::contacts(
+            &self.deformables,
+            &self.bodies,
+            &self.materials,
+            &ahead,
+            soft,
+        ));
+        self.contacts = contacts;
         self.changes = Changes::default();
     }
 
@@ -421,7 +468,16 @@ impl<S: Space> World<S> {
         let dt = self.settings.dt;
         integrate::steer(&mut self.bodies, self.time, dt);
         self.refresh_contacts();
-        let (free, _) = integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        let (mut free, _) =
+            integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        // Where elastic forces are no numbers, the step says so; here they are left out.
+        let _ = Elastic::new(
+            &mut self.deformables,
+            &self.bodies,
+            &mut free,
+            dt,
+            self.settings.integrator,
+        );
         assemble(
             &self.bodies,
             &self.contacts,
@@ -457,12 +513,15 @@ impl<S: Space> World<S> {
     /// Removes a body and its joints. What rested on it wakes and falls.
     pub fn remove(&mut self, id: BodyId) -> Result<(), AccessError> {
         let k = self.index(id)?;
+        if self.bodies.node_of[k] != 0 {
+            return Err(AccessError::Node);
+        }
         self.names.remove(self.bodies.name(k));
         for other in self.joints.remove_of(id.place) {
             self.changes.bodies.push(other);
         }
         self.bodies.remove(k);
-        self.contacts.retain(|c| c.a != id.place && c.b != id.place);
+        self.contacts.retain(|c| c.bodies().all(|k| k != id.place));
         self.changes.places.push(id.place);
         Ok(())
     }
@@ -645,7 +704,10 @@ impl<S: Space> World<S> {
     /// Energy of all bodies that move.
     #[must_use]
     pub fn energy(&self) -> Energy {
-        let mut energy = Energy::default();
+        let mut energy = Energy {
+            elastic: self.deformables.energy(&self.bodies),
+            ..Energy::default()
+        };
         for k in (0..self.bodies.len()).filter(|&k| self.bodies.is_dynamic(k)) {
             energy.kinetic += self.bodies.kinetic_energy(k);
             let height = self.settings.gravity.dot(self.bodies.position[k]);
@@ -704,6 +766,7 @@ impl<S: Space> World<S> {
         Stage {
             dimension: S::DIM as u8,
             objects: (0..self.bodies.len()).map(object).collect(),
+            skins: self.deformables.iter().map(Soft::skin).collect(),
         }
     }
 

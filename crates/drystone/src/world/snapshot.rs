@@ -1,6 +1,6 @@
 //! The whole world as bytes, and back.
 //!
-//! A snapshot holds everything that the next step depends on: bodies, joints, materials, settings,
+//! A snapshot holds everything that the next step depends on: bodies, joints, deformables, materials, settings,
 //! contacts with their impulses, what the real-time strategy has learnt, who sleeps, what touches.
 //! A world that goes on from a snapshot goes on bit by bit as the one it was taken from. Shapes are
 //! not in it: they never change, so a snapshot names them by their prints, and the world that is
@@ -13,6 +13,7 @@
 
 use super::World;
 use crate::body::Bodies;
+use crate::deform::Deformables;
 use crate::detect::Contact;
 use crate::events::Watch;
 use crate::joint::Joints;
@@ -26,7 +27,7 @@ use std::borrow::Cow;
 use thiserror::Error;
 
 const MAGIC: &[u8; 7] = b"DRYSNAP";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const HEAD: usize = MAGIC.len() + 1 + 8;
 
 /// Why bytes are no snapshot of this world.
@@ -59,6 +60,7 @@ struct State<'a, S: Space> {
     materials: Cow<'a, Materials>,
     bodies: Cow<'a, Bodies<S>>,
     joints: Cow<'a, Joints<S>>,
+    deformables: Cow<'a, Deformables>,
     contacts: Cow<'a, [Contact<S>]>,
     solved: Cow<'a, [Contact<S>]>,
     real_time: Cow<'a, RealTime<S>>,
@@ -79,6 +81,7 @@ impl<S: Space> World<S> {
             materials: Cow::Borrowed(&self.materials),
             bodies: Cow::Borrowed(&self.bodies),
             joints: Cow::Borrowed(&self.joints),
+            deformables: Cow::Borrowed(&self.deformables),
             contacts: Cow::Borrowed(&self.contacts),
             solved: Cow::Borrowed(&self.solved),
             real_time: Cow::Borrowed(&*self.real_time),
@@ -127,11 +130,14 @@ impl<S: Space> World<S> {
         let count = bodies.len();
         let fits = bodies.is_consistent()
             && joints.is_consistent(count)
+            && state.deformables.is_consistent(count)
             && real_time.is_consistent(count)
             && state.changes.is_consistent(count)
-            && [&state.contacts, &state.solved]
-                .into_iter()
-                .all(|list| list.iter().all(|c| c.a.max(c.b) < count as u32));
+            && [&state.contacts, &state.solved].into_iter().all(|list| {
+                list.iter()
+                    .flat_map(Contact::bodies)
+                    .all(|k| k < count as u32)
+            });
         if !fits {
             return Err(SnapshotError::Damaged("its numbers contradict".to_owned()));
         }
@@ -154,6 +160,7 @@ impl<S: Space> World<S> {
         self.materials = state.materials.into_owned();
         self.bodies = bodies;
         self.joints = joints;
+        self.deformables = state.deformables.into_owned();
         self.contacts = state.contacts.into_owned();
         self.solved = state.solved.into_owned();
         *self.real_time = real_time;

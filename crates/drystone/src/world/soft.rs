@@ -1,0 +1,100 @@
+//! Deformables of a world.
+
+use super::{AccessError, World};
+use crate::body::BodyId;
+use crate::deform::{Cells, DeformError, Deformable, DeformableId, Soft};
+use crate::space::Space;
+
+impl<S: Space> World<S> {
+    /// Adds a deformable: its nodes as particles, and what holds them together.
+    ///
+    /// ```
+    /// use drystone::{Deformable, Mesh, Substance, World3, glam::DVec3};
+    ///
+    /// let mut world = World3::default();
+    /// let rope = Mesh::rope(DVec3::ZERO, DVec3::X, 20);
+    /// let rope = world.add_deformable(Deformable::new(rope, Substance::default()).pinned([0]))?;
+    /// for _ in 0..60 {
+    ///     world.step()?;
+    /// }
+    /// let end = *world.nodes(rope)?.last().unwrap();
+    /// assert!(world.pose(end).unwrap().position.y < -0.2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn add_deformable(
+        &mut self,
+        deformable: Deformable<S>,
+    ) -> Result<DeformableId, DeformError> {
+        deformable.check()?;
+        let number = self.deformables.list.len() as u32;
+        let name = match &deformable.name {
+            Some(name) => name.clone(),
+            None => format!("deformable {number}"),
+        };
+        if self.deformables.iter().any(|soft| soft.name == name) {
+            return Err(DeformError::Name(name));
+        }
+        let mut nodes: Vec<u32> = Vec::new();
+        for body in deformable.bodies(&name)? {
+            match self.add(body) {
+                Ok(id) => nodes.push(id.place),
+                Err(error) => {
+                    for &k in &nodes {
+                        // Each was added a moment ago.
+                        let _ = self.remove(self.bodies.id(k as usize));
+                    }
+                    return Err(error.into());
+                }
+            }
+        }
+        for &k in &nodes {
+            self.bodies.node_of[k as usize] = number + 1;
+        }
+        let surface = deformable.mesh.surface();
+        let body = |k: u32| nodes[k as usize];
+        self.deformables.list.push(Some(Soft {
+            name,
+            elements: deformable.elements(),
+            faces: surface.faces.iter().map(|face| face.map(body)).collect(),
+            edges: surface.edges.iter().map(|edge| edge.map(body)).collect(),
+            thickness: deformable.substance.thickness,
+            is_sheet: S::DIM == 3 && matches!(deformable.mesh.cells, Cells::Triangles(_)),
+            nodes,
+            system: Default::default(),
+        }));
+        Ok(DeformableId(number))
+    }
+
+    /// Removes a deformable and its nodes.
+    pub fn remove_deformable(&mut self, id: DeformableId) -> Result<(), AccessError> {
+        let place = self.deformables.list.get_mut(id.0 as usize);
+        let soft = place
+            .and_then(Option::take)
+            .ok_or(AccessError::NoDeformable)?;
+        for k in soft.nodes {
+            self.bodies.node_of[k as usize] = 0;
+            self.remove(self.bodies.id(k as usize))?;
+        }
+        Ok(())
+    }
+
+    /// The bodies that are a deformable's nodes, in the order of its mesh's vertices.
+    pub fn nodes(&self, id: DeformableId) -> Result<Vec<BodyId>, AccessError> {
+        let soft = self.deformables.get(id).ok_or(AccessError::NoDeformable)?;
+        let id_of = |&k: &u32| self.bodies.id(k as usize);
+        Ok(soft.nodes.iter().map(id_of).collect())
+    }
+
+    /// The outer faces of a deformable by the places of its nodes in the world's arrays; in the
+    /// plane all of its triangles.
+    pub fn faces(&self, id: DeformableId) -> Result<&[[u32; 3]], AccessError> {
+        let soft = self.deformables.get(id).ok_or(AccessError::NoDeformable)?;
+        Ok(&soft.faces)
+    }
+
+    /// The outer edges of a deformable by the places of its nodes in the world's arrays.
+    pub fn edges(&self, id: DeformableId) -> Result<&[[u32; 2]], AccessError> {
+        let soft = self.deformables.get(id).ok_or(AccessError::NoDeformable)?;
+        Ok(&soft.edges)
+    }
+}
