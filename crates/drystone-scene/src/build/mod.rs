@@ -59,9 +59,14 @@ impl Scene {
     /// The error, with its place in the file if there is one.
     fn place(&self, flaw: Flaw) -> SceneError {
         let place = match &self.source {
-            Some(source) => source.place(&flaw.path),
-            None => Place {
+            Some(source) if !source.text().is_empty() => source.place(&flaw.path),
+            // Made by a program, or of another program's file.
+            source => Place {
                 object: object_name(&flaw.path, |list, index| self.name_of(list, index)),
+                file: source
+                    .as_ref()
+                    .map(|source| source.file().to_owned())
+                    .unwrap_or_default(),
                 ..Place::default()
             },
         };

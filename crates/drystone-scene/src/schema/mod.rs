@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::source::Source;
 pub use body::{Axis, Body, Keyframe, Kind, MassProperties, Push, Script};
-pub use joint::{Joint, JointKind, Motor, Servo};
+pub use joint::{Joint, JointAxis, JointFrame, JointKind, Motor, Servo};
 pub use repeat::{Grid, Random, Repeat, Ring, Stack, Wall};
 pub use shape::{Part, Shape, Wave};
 pub use values::{Inertia, Rotation, Spin, Vector};
