@@ -71,7 +71,8 @@ Examples:
 
 What is read follows from the extension of FILE:
   .obj, .stl    a mesh: a solid if it is closed, a fixed surface if not
-  .urdf         robots, with meshes (.obj, .stl) in the same folder";
+  .urdf         robots, with meshes (.obj, .stl) in the same folder
+  .xml          MuJoCo's models (MJCF), with such meshes; or a robot";
 
 const VIEW_EXAMPLES: &str = "\
 Examples:

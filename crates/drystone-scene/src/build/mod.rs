@@ -83,6 +83,16 @@ impl Scene {
     }
 }
 
+/// Mass and inertia of a solid shape in space, at a density in kg/m³.
+pub(crate) fn mass_properties(
+    shape: &crate::schema::Shape,
+    density: f64,
+) -> Option<drystone::shape::MassProperties<D3>> {
+    use drystone::shape::Geometry as _;
+    let made = <D3 as Dimension>::shape(shape, &FieldPath::default()).ok()?;
+    made.mass_properties(density)
+}
+
 fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> {
     let mut world = settings::world::<S>(scene)?;
     let mut materials = MaterialTable::new(scene, &mut world.materials)?;

@@ -13,6 +13,8 @@
 //! the bytes present do not bear out.
 
 mod files;
+mod filter;
+mod mjcf;
 mod rigid;
 mod stl;
 mod surface;
@@ -28,7 +30,7 @@ use crate::source::{Format, Source};
 use files::Files;
 
 /// Endings of the files that [`import`] reads.
-pub const EXTENSIONS: [&str; 3] = ["obj", "stl", "urdf"];
+pub const EXTENSIONS: [&str; 4] = ["obj", "stl", "urdf", "xml"];
 
 /// A scene made of another program's file.
 #[derive(Clone, Debug)]
@@ -81,6 +83,13 @@ pub fn import(path: &Path, options: &ImportOptions) -> Result<Imported, SceneErr
         Some("obj") => surface::import_obj(&files.text(path)?, &shown),
         Some("stl") => surface::import_stl(&files.bytes(path)?, &shown),
         Some("urdf") => urdf::import(&files.text(path)?, &shown, &mut files),
+        Some("xml") => {
+            let text = files.text(path)?;
+            match xml::root_name(&text) == Some("robot") {
+                true => urdf::import(&text, &shown, &mut files),
+                false => mjcf::import(&text, &shown, &mut files),
+            }
+        }
         _ => {
             let known = EXTENSIONS.map(|extension| format!("`.{extension}`"));
             Err(SceneError::unreadable(

@@ -21,7 +21,6 @@ pub(super) fn then(outer: &Pose3, inner: &Pose3) -> Pose3 {
 }
 
 /// The pose that undoes this one.
-#[expect(dead_code)]
 pub(super) fn inverse(pose: &Pose3) -> Pose3 {
     let rotation = pose.rotation.conjugate();
     Pose3 {
@@ -115,6 +114,18 @@ impl Lump {
             mass,
             center,
             inertia,
+        })
+    }
+
+    /// Of a shape with a mass or, without one, a density (kg/m³); `None` for a shape that has no
+    /// volume or is none.
+    pub(super) fn of_shape(shape: &Shape, mass: Option<f64>, density: f64) -> Option<Self> {
+        let solid = crate::build::mass_properties(shape, 1.0)?;
+        let factor = mass.map_or(density, |mass| mass / solid.mass);
+        Some(Self {
+            mass: solid.mass * factor,
+            center: solid.center,
+            inertia: solid.inertia * factor,
         })
     }
 

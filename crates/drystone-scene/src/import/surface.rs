@@ -72,21 +72,24 @@ impl Surface {
     }
 }
 
-/// Reads a mesh by the ending of its name; `None` for a format that is not read.
-pub(super) fn read(bytes: &[u8], file: &str) -> Option<Result<Surface, SceneError>> {
-    let ending = file.rsplit('.').next()?.to_ascii_lowercase();
-    match ending.as_str() {
-        "stl" => Some(stl::read(bytes, file)),
-        "obj" => Some(match std::str::from_utf8(bytes) {
-            Ok(text) => read_obj(text, file),
-            Err(error) => {
-                let problem = format!("byte {} is not UTF-8", error.valid_up_to());
-                let help = "export the mesh as Wavefront OBJ again";
-                Err(SceneError::unreadable(file, problem, help))
-            }
-        }),
-        _ => None,
+/// Whether [`read`] reads files of this name.
+pub(super) fn is_read(file: &str) -> bool {
+    let ending = file.rsplit('.').next().unwrap_or_default();
+    ["stl", "obj"]
+        .iter()
+        .any(|known| ending.eq_ignore_ascii_case(known))
+}
+
+/// Reads a mesh: STL by the ending of its name, otherwise OBJ.
+pub(super) fn read(bytes: &[u8], file: &str) -> Result<Surface, SceneError> {
+    if file.to_ascii_lowercase().ends_with("stl") {
+        return stl::read(bytes, file);
     }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let problem = format!("byte {} is not UTF-8", error.valid_up_to());
+        SceneError::unreadable(file, problem, "export the mesh as Wavefront OBJ again")
+    })?;
+    read_obj(text, file)
 }
 
 fn read_obj(text: &str, file: &str) -> Result<Surface, SceneError> {

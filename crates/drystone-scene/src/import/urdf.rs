@@ -357,10 +357,7 @@ impl Reader<'_, '_> {
         let scale = self.xml.row::<3>(form, "scale")?.unwrap_or([1.0; 3]);
         let path = self.files.resolve(name, self.xml.file)?;
         let shown = path.display().to_string();
-        if !matches!(
-            shown.rsplit('.').next(),
-            Some("stl" | "STL" | "obj" | "OBJ")
-        ) {
+        if !surface::is_read(&shown) {
             let what = format!(
                 "mesh `{name}` of link `{}`: only .obj and .stl are read",
                 link.name
@@ -369,10 +366,7 @@ impl Reader<'_, '_> {
             return Ok(None);
         }
         let bytes = self.files.bytes(&path)?;
-        let Some(surface) = surface::read(&bytes, &shown) else {
-            return Ok(None);
-        };
-        let surface = surface?.scaled(scale);
+        let surface = surface::read(&bytes, &shown)?.scaled(scale);
         if is_fixed {
             return Ok(Some(surface.into_mesh(false)));
         }

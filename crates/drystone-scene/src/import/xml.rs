@@ -74,12 +74,21 @@ impl<'a> Xml<'a> {
         node: Node<'_, '_>,
         key: &str,
     ) -> Result<Option<Vec<f64>>, SceneError> {
-        let Some(text) = node.attribute(key) else {
-            return Ok(None);
-        };
+        let text = node.attribute(key);
+        text.map(|text| self.numbers_of(node, key, text))
+            .transpose()
+    }
+
+    /// All numbers of a text that an element or its defaults have.
+    pub(super) fn numbers_of(
+        &self,
+        node: Node<'_, '_>,
+        key: &str,
+        text: &str,
+    ) -> Result<Vec<f64>, SceneError> {
         let numbers: Result<Vec<f64>, _> = text.split_whitespace().map(str::parse).collect();
         match numbers {
-            Ok(list) if list.iter().all(|number| number.is_finite()) => Ok(Some(list)),
+            Ok(list) if list.iter().all(|number| number.is_finite()) => Ok(list),
             _ => Err(self.wrong(node, format!("`{key}` must be made of finite numbers"))),
         }
     }
@@ -176,4 +185,16 @@ fn too_deep(text: &str) -> Option<usize> {
         }
     }
     None
+}
+
+/// The name of the first element.
+pub(super) fn root_name(text: &str) -> Option<&str> {
+    let is_start = |&(at, _): &(usize, &str)| {
+        let next = text.as_bytes().get(at + 1);
+        next.is_some_and(|&byte| byte != b'!' && byte != b'?')
+    };
+    let (at, _) = text.match_indices('<').find(is_start)?;
+    text.get(at + 1..)?
+        .split(|c: char| c.is_whitespace() || c == '>' || c == '/')
+        .next()
 }
