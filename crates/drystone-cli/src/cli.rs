@@ -72,7 +72,8 @@ Examples:
 What is read follows from the extension of FILE:
   .obj, .stl    a mesh: a solid if it is closed, a fixed surface if not
   .urdf         robots, with meshes (.obj, .stl) in the same folder
-  .xml          MuJoCo's models (MJCF), with such meshes; or a robot";
+  .xml          MuJoCo's models (MJCF), with such meshes; or a robot
+  .glb, .gltf   glTF with KHR_physics_rigid_bodies; meshes alone as .obj";
 
 const VIEW_EXAMPLES: &str = "\
 Examples:
@@ -476,6 +477,7 @@ mod tests {
             ] = words[..]
                 && !scene.ends_with(".toml")
                 && !scene.ends_with(".json")
+                && !drystone_scene::import::is_model(scene.as_ref())
                 && scene != "#"
             {
                 assert!(gallery::find(scene).is_some(), "{scene}");

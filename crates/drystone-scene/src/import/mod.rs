@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! files ─▶ stl, obj            ─▶ one mesh ─────────────┐
-//!      └─▶ xml ─▶ urdf, mjcf   ─▶ rigid (bodies, mass) ─┴─▶ Scene
+//!      ├─▶ xml ─▶ urdf, mjcf   ─▶ rigid (bodies, mass) ─┼─▶ Scene
+//!      └─▶ gltf                ─▶ rigid ────────────────┘
 //! ```
 //!
 //! Files are taken for hostile: nothing is read beyond [`ImportOptions::max_bytes`], nothing
@@ -14,6 +15,7 @@
 
 mod files;
 mod filter;
+mod gltf;
 mod mjcf;
 mod rigid;
 mod stl;
@@ -30,7 +32,7 @@ use crate::source::{Format, Source};
 use files::Files;
 
 /// Endings of the files that [`import`] reads.
-pub const EXTENSIONS: [&str; 4] = ["obj", "stl", "urdf", "xml"];
+pub const EXTENSIONS: [&str; 6] = ["obj", "stl", "urdf", "xml", "glb", "gltf"];
 
 /// A scene made of another program's file.
 #[derive(Clone, Debug)]
@@ -90,6 +92,7 @@ pub fn import(path: &Path, options: &ImportOptions) -> Result<Imported, SceneErr
                 false => mjcf::import(&text, &shown, &mut files),
             }
         }
+        Some("glb" | "gltf") => gltf::import(path, &shown, &mut files),
         _ => {
             let known = EXTENSIONS.map(|extension| format!("`.{extension}`"));
             Err(SceneError::unreadable(
