@@ -10,14 +10,11 @@ use drystone::glam::{DMat3, DVec3};
 use roxmltree::Node;
 
 use super::files::Files;
-use super::rigid::{self, Lump, Piece, Pose3};
+use super::rigid::{self, Lump, MOST_ANGLE, Piece, Pose3};
 use super::xml::{Xml, child, children};
 use super::{Imported, surface};
 use crate::error::SceneError;
 use crate::schema::{Joint, JointAxis, JointKind, Motor, Scene, Servo, Shape};
-
-/// Largest angle that a joint can be limited to, rad; beyond it a hinge is free.
-const MOST_ANGLE: f64 = 3.14;
 
 /// Reads a robot.
 pub(super) fn import(text: &str, file: &str, files: &mut Files) -> Result<Imported, SceneError> {

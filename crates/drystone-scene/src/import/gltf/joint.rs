@@ -4,10 +4,8 @@ use serde_json::Value;
 
 use super::document::Document;
 use crate::error::SceneError;
+use crate::import::rigid::MOST_ANGLE;
 use crate::schema::{JointAxis, Motor, Servo};
-
-/// Largest angle that a joint can be limited to, rad.
-const MOST_ANGLE: f64 = 3.14;
 
 /// What a joint of `physicsJoints` allows: along x, y, z (m) and about them (degrees).
 pub(super) fn axes(

@@ -4,11 +4,8 @@ use drystone::glam::{DMat3, DQuat, DVec3};
 
 use super::element::Element;
 use crate::error::SceneError;
-use crate::import::rigid::{self, Pose3};
+use crate::import::rigid::{self, MOST_ANGLE, Pose3};
 use crate::schema::{Joint, JointAxis, JointFrame, JointKind, Motor, Servo};
-
-/// Largest angle that a joint can be limited to, rad; beyond it a hinge is free.
-const MOST_ANGLE: f64 = 3.14;
 
 /// A body that joints tie: its name and pose in the world.
 pub(super) struct End<'a> {
