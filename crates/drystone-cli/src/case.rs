@@ -130,6 +130,7 @@ fn holds_problem(path: &Path) -> bool {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     match extension.to_ascii_lowercase().as_str() {
         "toml" => false,
+        _ if drystone_scene::import::is_model(path) => false,
         "txt" => true,
         "json" => std::fs::read_to_string(path).is_ok_and(|text| text.contains(FORMAT)),
         _ => path.is_file(),

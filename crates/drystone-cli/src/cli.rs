@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use drystone::{SolverKind, Strategy};
 use drystone_scene::gallery;
+use drystone_scene::import::ImportOptions;
 
 use crate::case::ProblemFile;
 use crate::command::export::ExportFile;
@@ -61,6 +62,18 @@ What is written follows from the extension of OUT:
   .obj     a Wavefront file for each frame: OUT_000000.obj, ...
   .pvd     a series for ParaView: bodies, and contacts with their forces
   .csv     the pose of every body at every frame";
+
+const IMPORT_EXAMPLES: &str = "\
+Examples:
+  drystone import arm.urdf                     # what is understood, and what is not
+  drystone import arm.urdf --out arm.toml      # the same as a scene file, to edit
+  drystone run arm.urdf                        # at once
+
+What is read follows from the extension of FILE:
+  .obj, .stl    a mesh: a solid if it is closed, a fixed surface if not
+  .urdf         robots, with meshes (.obj, .stl) in the same folder
+  .xml          MuJoCo's models (MJCF), with such meshes; or a robot
+  .glb, .gltf   glTF with KHR_physics_rigid_bodies; meshes alone as .obj";
 
 const VIEW_EXAMPLES: &str = "\
 Examples:
@@ -120,6 +133,8 @@ pub(crate) enum Command {
     Verify(RemakeArgs),
     /// Write a recording in the format of another program
     Export(ExportArgs),
+    /// Make a scene of another program's model, and say what is not understood
+    Import(ImportArgs),
     /// Play a scene in the browser and see contact happen
     View(ViewArgs),
     /// Run a scene to a time and write a picture of it
@@ -134,7 +149,7 @@ pub(crate) enum Command {
     List,
     /// Read and build a scene without running it, and say what it holds
     Check {
-        /// A scene of the gallery, or a file (.toml or .json)
+        /// A scene of the gallery, or a file: .toml, .json, or a model as `drystone import` reads it
         scene: String,
     },
     /// Print the JSON Schema of scene files
@@ -150,7 +165,7 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunArgs {
-    /// A scene of the gallery, or a file (.toml or .json)
+    /// A scene of the gallery, or a file: .toml, .json, or a model as `drystone import` reads it
     #[arg(default_value = gallery::DEFAULT)]
     pub(crate) scene: String,
     /// Simulated time in seconds [default: the scene's]
@@ -209,11 +224,28 @@ pub(crate) struct ExportArgs {
     pub(crate) every: NonZeroU32,
 }
 
+/// Options of `drystone import`.
+#[derive(Debug, Args)]
+#[command(after_help = IMPORT_EXAMPLES)]
+pub(crate) struct ImportArgs {
+    /// A model of another program
+    pub(crate) file: PathBuf,
+    /// The scene file to write: .toml or .json
+    #[arg(long, value_name = "SCENE", value_parser = scene_file)]
+    pub(crate) out: Option<PathBuf>,
+    /// Most bytes to read, of the file and all it names together
+    #[arg(long, value_name = "N", default_value_t = ImportOptions::default().max_bytes)]
+    pub(crate) max_bytes: u64,
+    /// Read files outside the model's folder too, if the model names them
+    #[arg(long)]
+    pub(crate) allow_outside: bool,
+}
+
 /// Options of `drystone view`.
 #[derive(Debug, Args)]
 #[command(after_help = VIEW_EXAMPLES)]
 pub(crate) struct ViewArgs {
-    /// A scene of the gallery, or a file (.toml or .json)
+    /// A scene of the gallery, or a file: .toml, .json, or a model as `drystone import` reads it
     #[arg(default_value = gallery::DEFAULT)]
     pub(crate) scene: String,
     /// Port on this machine [default: any that is free]
@@ -233,7 +265,7 @@ pub(crate) struct ViewArgs {
 #[derive(Debug, Args)]
 #[command(after_help = PICTURE_EXAMPLES)]
 pub(crate) struct PictureArgs {
-    /// A scene of the gallery, or a file (.toml or .json)
+    /// A scene of the gallery, or a file: .toml, .json, or a model as `drystone import` reads it
     pub(crate) scene: String,
     /// The picture to write, a .png file
     #[arg(long, value_name = "FILE", value_parser = png)]
@@ -255,7 +287,7 @@ pub(crate) struct PictureArgs {
 #[derive(Debug, Args)]
 #[command(after_help = PROBLEM_EXAMPLES)]
 pub(crate) struct ProblemArgs {
-    /// A scene of the gallery, or a file (.toml or .json)
+    /// A scene of the gallery, or a file: .toml, .json, or a model as `drystone import` reads it
     pub(crate) scene: String,
     /// The file to write: .json or .txt
     #[arg(long, value_name = "FILE", value_parser = ProblemFile::parse)]
@@ -394,6 +426,16 @@ fn chart(text: &str) -> Result<OutFile, String> {
     }
 }
 
+fn scene_file(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let extension = path.extension().and_then(|e| e.to_str());
+    if extension.is_some_and(|e| e == "toml" || e == "json") {
+        Ok(path)
+    } else {
+        Err("scenes are written as .toml or .json".to_owned())
+    }
+}
+
 fn png(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let extension = path.extension().and_then(|e| e.to_str());
@@ -435,6 +477,7 @@ mod tests {
             ] = words[..]
                 && !scene.ends_with(".toml")
                 && !scene.ends_with(".json")
+                && !drystone_scene::import::is_model(scene.as_ref())
                 && scene != "#"
             {
                 assert!(gallery::find(scene).is_some(), "{scene}");

@@ -2,6 +2,7 @@
 
 mod check;
 pub(crate) mod export;
+mod import;
 mod info;
 mod list;
 mod picture;
@@ -28,6 +29,7 @@ pub(crate) fn run(command: Command) -> Result<(), Fault> {
         Command::Info { file } => info::info(&file),
         Command::Verify(args) => verify::verify(&args.file, args.threads),
         Command::Export(args) => export::export(&args),
+        Command::Import(args) => import::import(&args),
         Command::View(args) => view::view(&args),
         Command::Picture(args) => picture::picture(&args),
         Command::Problem(args) => problem::problem(&args),

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use drystone::{SolverKind, Space, Strategy, World};
+use drystone_scene::import::{self, ImportOptions, Imported};
 use drystone_scene::{AnyWorld, Scene, Warning, gallery};
 
 use crate::cli::SettingsArgs;
@@ -97,6 +98,11 @@ pub(crate) fn find(name: &str) -> Result<Scene, Fault> {
         return entry.scene().map_err(Fault::Scene);
     }
     let path = Path::new(name);
+    if import::is_model(path) {
+        let imported = import::import(path, &ImportOptions::default()).map_err(Fault::Scene)?;
+        show_unsupported(name, &imported);
+        return Ok(imported.scene);
+    }
     let is_file = path.extension().is_some_and(|e| e == "toml" || e == "json")
         || name.contains(['/', '\\'])
         || path.exists();
@@ -107,6 +113,25 @@ pub(crate) fn find(name: &str) -> Result<Scene, Fault> {
         name: name.to_owned(),
         near: near(name),
     })
+}
+
+/// Says on standard error how much of a model is not in its scene.
+fn show_unsupported(name: &str, imported: &Imported) {
+    let count = imported.unsupported.len();
+    if let Some(first) = imported.unsupported.first() {
+        let more = match count {
+            1 => String::new(),
+            _ => format!(
+                " and {} more; `drystone import {name}` lists them",
+                count - 1
+            ),
+        };
+        // Where standard error is gone there is no one left to tell.
+        let _ = writeln!(
+            std::io::stderr(),
+            "warning: {name}: not as the model says: {first}{more}"
+        );
+    }
 }
 
 /// Scenes of the gallery with a name like this one: the most alike, then those that hold it.

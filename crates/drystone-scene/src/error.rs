@@ -48,6 +48,25 @@ impl SceneError {
         }
     }
 
+    /// Something wrong at a place of a text that is not a scene file.
+    pub(crate) fn in_text(
+        file: &str,
+        (text, span): (&Arc<str>, Range<usize>),
+        problem: impl Into<String>,
+        help: Option<&str>,
+    ) -> Self {
+        Self {
+            details: Box::new(Details {
+                problem: problem.into(),
+                help: help.map(str::to_owned),
+                file: file.to_owned(),
+                span: text.get(span.clone()).map(|_| span),
+                text: Some(Arc::clone(text)),
+                ..Details::default()
+            }),
+        }
+    }
+
     /// What is wrong, without place and remedy.
     #[must_use]
     pub fn problem(&self) -> &str {

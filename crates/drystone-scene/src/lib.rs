@@ -40,6 +40,7 @@ mod any_world;
 mod build;
 mod error;
 pub mod gallery;
+pub mod import;
 mod obj;
 mod path;
 mod read;

@@ -7,7 +7,7 @@ use crate::read::read_text;
 use crate::schema::{Scene, Shape};
 
 /// Vertices and triangles.
-type Mesh = (Vec<Vec<f64>>, Vec<[u32; 3]>);
+pub(crate) type Mesh = (Vec<Vec<f64>>, Vec<[u32; 3]>);
 
 impl Scene {
     /// Reads the meshes that the scene names by file; names are relative to `folder`.
@@ -47,7 +47,7 @@ fn read_into(shape: &mut Shape, folder: &Path) -> Result<(), SceneError> {
 
 /// Vertices (`v x y z`) and faces (`f 1 2 3`, `f 1/1/1 2/2/2 …`, `f -3 -2 -1`); faces of more
 /// corners are cut into triangles from their first. Everything else is skipped.
-fn parse(text: &str, file: &str) -> Result<Mesh, SceneError> {
+pub(crate) fn parse(text: &str, file: &str) -> Result<Mesh, SceneError> {
     let (mut points, mut triangles) = (Vec::new(), Vec::new());
     for (line, words) in (1..).zip(text.lines()) {
         let wrong = |problem: String| {

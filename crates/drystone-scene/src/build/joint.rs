@@ -1,15 +1,16 @@
 //! Joints: from names and directions to frames.
 
 use drystone::{
-    Axis, BodyId, Drive, Freedom, Goal, Joint as EngineJoint, Linear, Pose, Strategy, World,
+    Axis, BodyId, Drive, Freedom, Goal, Joint as EngineJoint, JointKind as EngineKind, Linear,
+    Pose, Strategy, World,
 };
 
-use super::check::{self, finite, vector};
+use super::check::{self, finite, vector, vector_or_zero};
 use super::dimension::{Dimension, radians};
 use crate::error::Flaw;
 use crate::path::FieldPath;
 use crate::read::nearest;
-use crate::schema::{Joint, JointKind, Scene};
+use crate::schema::{Joint, JointAxis, JointFrame, JointKind, Scene};
 
 /// Adds all joints of a scene.
 pub(super) fn add_all<S: Dimension>(scene: &Scene, world: &mut World<S>) -> Result<(), Flaw> {
@@ -101,48 +102,100 @@ fn engine_joint<S: Dimension>(
     let needed = |value: Option<f64>, key: &'static str| {
         value.ok_or_else(|| Flaw::new(path.clone(), format!("this joint needs `{key}`")))
     };
-    let origin = S::Vector::default();
+    let frames = frames::<S>(joint, path)?;
+    let [on_a, on_b] = frames.unwrap_or_default();
+    let drawn = |made: EngineJoint<S>| made.between_points(on_a.position, on_b.position);
     let axis = axis(joint, path)?;
-    Ok(match joint.kind {
-        JointKind::Rod => EngineJoint::rod(a, b, length).between_points(origin, origin),
-        JointKind::Rope => EngineJoint::rope(a, b, length).between_points(origin, origin),
+    let made = match joint.kind {
+        JointKind::Rod => return Ok(drawn(EngineJoint::rod(a, b, length))),
+        JointKind::Rope => return Ok(drawn(EngineJoint::rope(a, b, length))),
         JointKind::Spring => {
             let stiffness = needed(joint.stiffness, "stiffness")?;
             let damping = joint.damping.unwrap_or(0.0);
-            EngineJoint::spring(a, b, length, stiffness, damping).between_points(origin, origin)
+            return Ok(drawn(EngineJoint::spring(a, b, length, stiffness, damping)));
         }
-        _ => {
-            let position = match &joint.at {
-                Some(at) => vector::<S>(at, &path.key("at"))?,
-                None => (from + to) * 0.5,
-            };
-            let rotation = match &joint.axis {
-                Some(axis) => S::along(vector::<S>(axis, &path.key("axis"))?)
-                    .ok_or_else(|| Flaw::new(path.key("axis"), "must have some length"))?,
-                None if joint.kind == JointKind::Hinge => S::hinge_frame(),
+        JointKind::Fixed => EngineJoint::fixed(a, b),
+        JointKind::Hinge => EngineJoint::hinge(a, b, axis),
+        JointKind::Slider => EngineJoint::slider(a, b, axis),
+        JointKind::Universal => EngineJoint::universal(a, b),
+        JointKind::Gear => EngineJoint::gear(a, b, needed(joint.ratio, "ratio")?),
+        JointKind::Axes => EngineJoint::new(a, b, coordinates(joint, path)?),
+        JointKind::Ball => EngineJoint::ball(a, b),
+    };
+    if frames.is_some() {
+        return Ok(made.between(on_a, on_b));
+    }
+    let position = match &joint.at {
+        Some(at) => vector::<S>(at, &path.key("at"))?,
+        None => (from + to) * 0.5,
+    };
+    let rotation = match &joint.axis {
+        Some(axis) => S::along(vector::<S>(axis, &path.key("axis"))?)
+            .ok_or_else(|| Flaw::new(path.key("axis"), "must have some length"))?,
+        None if joint.kind == JointKind::Hinge => S::hinge_frame(),
+        None => S::Rotation::default(),
+    };
+    Ok(made.placed(Pose { position, rotation }))
+}
+
+/// The frames on the two bodies, where they are given.
+fn frames<S: Dimension>(joint: &Joint, path: &FieldPath) -> Result<Option<[Pose<S>; 2]>, Flaw> {
+    let Some(given) = &joint.frames else {
+        return Ok(None);
+    };
+    let path = path.key("frames");
+    for (key, is_given) in [("at", joint.at.is_some()), ("axis", joint.axis.is_some())] {
+        if is_given {
+            let problem = format!("a joint has either `frames` or `{key}`, not both");
+            return Err(Flaw::new(path, problem));
+        }
+    }
+    let frame = |index: usize, frame: &JointFrame| {
+        let path = path.index(index);
+        Ok(Pose {
+            position: vector_or_zero::<S>(frame.position.as_ref(), &path.key("position"))?,
+            rotation: match &frame.rotation {
+                Some(rotation) => S::rotation(rotation, &path.key("rotation"))?,
                 None => S::Rotation::default(),
-            };
-            let frame = Pose { position, rotation };
-            let made = match joint.kind {
-                JointKind::Fixed => EngineJoint::fixed(a, b),
-                JointKind::Hinge => EngineJoint::hinge(a, b, axis),
-                JointKind::Slider => EngineJoint::slider(a, b, axis),
-                JointKind::Universal => EngineJoint::universal(a, b),
-                JointKind::Gear => EngineJoint::gear(a, b, needed(joint.ratio, "ratio")?),
-                _ => EngineJoint::ball(a, b),
-            };
-            made.placed(frame)
+            },
+        })
+    };
+    let [on_a, on_b] = given;
+    Ok(Some([frame(0, on_a)?, frame(1, on_b)?]))
+}
+
+/// The coordinates of a joint of kind "axes".
+fn coordinates(joint: &Joint, path: &FieldPath) -> Result<EngineKind, Flaw> {
+    let three = |axes: Option<[JointAxis; 3]>, key: &'static str| {
+        let mut made = [Axis::LOCKED; 3];
+        for (index, (made, axis)) in made.iter_mut().zip(axes.unwrap_or_default()).enumerate() {
+            *made = coordinate(&axis, key == "angular", &path.key(key).index(index))?;
         }
+        Ok(made)
+    };
+    Ok(EngineKind::Axes {
+        linear: three(joint.linear, "linear")?,
+        angular: three(joint.angular, "angular")?,
     })
 }
 
 /// The free axis of a hinge or slider.
 fn axis(joint: &Joint, path: &FieldPath) -> Result<Axis, Flaw> {
-    let is_hinge = joint.kind == JointKind::Hinge;
-    let measure = |value: f64, path: FieldPath| {
-        finite(value, path).map(|value| if is_hinge { radians(value) } else { value })
+    let axis = JointAxis {
+        free: true,
+        limits: joint.limits,
+        motor: joint.motor,
+        servo: joint.servo,
     };
-    let mut axis = Axis::FREE;
+    coordinate(&axis, joint.kind == JointKind::Hinge, path)
+}
+
+/// One coordinate, an angle or a distance.
+fn coordinate(joint: &JointAxis, is_angle: bool, path: &FieldPath) -> Result<Axis, Flaw> {
+    let measure = |value: f64, path: FieldPath| {
+        finite(value, path).map(|value| if is_angle { radians(value) } else { value })
+    };
+    let mut axis = if joint.free { Axis::FREE } else { Axis::LOCKED };
     if let Some([min, max]) = joint.limits {
         let path = path.key("limits");
         axis.freedom = Freedom::Limited {
@@ -174,13 +227,18 @@ fn axis(joint: &Joint, path: &FieldPath) -> Result<Axis, Flaw> {
 
 /// Fields that have no effect on this kind of joint are mistakes.
 fn refuse_idle_fields(joint: &Joint, path: &FieldPath) -> Result<(), Flaw> {
-    use JointKind::{Gear, Hinge, Rod, Rope, Slider, Spring};
+    use JointKind::{Axes, Gear, Hinge, Rod, Rope, Slider, Spring};
     let kind = joint.kind;
     let is_drawn = matches!(kind, Rod | Rope | Spring);
     let has_axis = matches!(kind, Hinge | Slider);
     let idle = [
         ("at", joint.at.is_some() && is_drawn),
-        ("axis", joint.axis.is_some() && !(has_axis || kind == Gear)),
+        (
+            "axis",
+            joint.axis.is_some() && !(has_axis || matches!(kind, Gear | Axes)),
+        ),
+        ("linear", joint.linear.is_some() && kind != Axes),
+        ("angular", joint.angular.is_some() && kind != Axes),
         ("limits", joint.limits.is_some() && !has_axis),
         ("motor", joint.motor.is_some() && !has_axis),
         ("servo", joint.servo.is_some() && !has_axis),

@@ -60,9 +60,14 @@ impl Scene {
     /// The error, with its place in the file if there is one.
     fn place(&self, flaw: Flaw) -> SceneError {
         let place = match &self.source {
-            Some(source) => source.place(&flaw.path),
-            None => Place {
+            Some(source) if !source.text().is_empty() => source.place(&flaw.path),
+            // Made by a program, or of another program's file.
+            source => Place {
                 object: object_name(&flaw.path, |list, index| self.name_of(list, index)),
+                file: source
+                    .as_ref()
+                    .map(|source| source.file().to_owned())
+                    .unwrap_or_default(),
                 ..Place::default()
             },
         };
@@ -78,6 +83,16 @@ impl Scene {
             _ => None,
         }
     }
+}
+
+/// Mass and inertia of a solid shape in space, at a density in kg/m³.
+pub(crate) fn mass_properties(
+    shape: &crate::schema::Shape,
+    density: f64,
+) -> Option<drystone::shape::MassProperties<D3>> {
+    use drystone::shape::Geometry as _;
+    let made = <D3 as Dimension>::shape(shape, &FieldPath::default()).ok()?;
+    made.mass_properties(density)
 }
 
 fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> {

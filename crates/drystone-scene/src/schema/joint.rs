@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::values::Vector;
+use super::values::{Rotation, Vector};
 
 /// What ties two bodies together, or a row of them. Needs `strategy = "substep"`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +31,16 @@ pub struct Joint {
     /// Direction of a hinge's or slider's axis; z for a hinge, x for a slider if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axis: Option<Vector>,
+    /// Its frames in the axes of A's and of B's shape, instead of `at` and `axis`. A hinge turns
+    /// about their x axes, a slider slides along them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frames: Option<[JointFrame; 2]>,
+    /// What a joint of kind "axes" allows along x, y and z of A's frame, m.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linear: Option<[JointAxis; 3]>,
+    /// What a joint of kind "axes" allows about x, y and z of A's frame, **degrees**.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub angular: Option<[JointAxis; 3]>,
     /// How far it goes: from and to, **degrees** for a hinge, m for a slider, 0 at the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<[f64; 2]>,
@@ -86,6 +96,38 @@ pub enum JointKind {
     Spring,
     /// Turning at a ratio.
     Gear,
+    /// What `linear` and `angular` say.
+    Axes,
+}
+
+/// Where a joint is on one of its bodies, in the axes of the body's shape.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JointFrame {
+    /// Its origin, m; the shape's origin if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<Vector>,
+    /// How it is turned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<Rotation>,
+}
+
+/// One coordinate of a joint: locked unless it says otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JointAxis {
+    /// Whether it is free.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub free: bool,
+    /// How far it goes instead: from and to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<[f64; 2]>,
+    /// Drives it at a speed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub motor: Option<Motor>,
+    /// Drives it to a position.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub servo: Option<Servo>,
 }
 
 /// A motor.

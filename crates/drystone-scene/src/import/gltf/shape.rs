@@ -1,0 +1,141 @@
+//! Shapes of `KHR_implicit_shapes`, and meshes, as colliders have them.
+
+use drystone::glam::DVec3;
+use serde_json::Value;
+
+use super::document::Document;
+use super::mesh;
+use crate::error::SceneError;
+use crate::schema::Shape;
+
+/// The shape of a `geometry`, scaled. `is_fixed` meshes are surfaces, others convex hulls. What
+/// differs from the file is listed.
+pub(super) fn read(
+    document: &Document<'_>,
+    geometry: &Value,
+    (place, is_fixed, scale): (&str, bool, DVec3),
+    unsupported: &mut Vec<String>,
+) -> Result<Shape, SceneError> {
+    if let Some(index) = geometry.get("shape") {
+        let list = "/extensions/KHR_implicit_shapes/shapes";
+        let (number, shape) = document.element(list, index, place)?;
+        return implicit(document, shape, (number, scale), unsupported);
+    }
+    let mesh_index = match (geometry.get("mesh"), geometry.get("node")) {
+        (Some(mesh), _) => mesh,
+        (None, Some(node)) => {
+            let (_, node) = document.element("/nodes", node, place)?;
+            let mesh = node.get("mesh");
+            mesh.ok_or_else(|| document.wrong(place, "the node of its geometry has no mesh"))?
+        }
+        (None, None) => {
+            return Err(document.wrong(place, "a geometry has a `shape` or a `node`"));
+        }
+    };
+    let surface = mesh::surface(document, mesh_index, place)?.scaled(scale.to_array());
+    if geometry.get("convexHull").and_then(Value::as_bool) == Some(true) {
+        return Ok(surface.into_hull());
+    }
+    if is_fixed {
+        return Ok(surface.into_mesh(false));
+    }
+    unsupported.push(format!("{place}: a mesh that moves is its convex hull"));
+    Ok(surface.into_hull())
+}
+
+fn implicit(
+    document: &Document<'_>,
+    shape: &Value,
+    (number, scale): (usize, DVec3),
+    unsupported: &mut Vec<String>,
+) -> Result<Shape, SceneError> {
+    let place = format!("KHR_implicit_shapes.shapes[{number}]");
+    let kind = shape
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let own = shape.get(kind).unwrap_or(&Value::Null);
+    let scale = scale.abs();
+    let is_even = (scale - DVec3::splat(scale.x)).length() < 1e-9 * scale.length();
+    if !is_even && kind != "box" {
+        unsupported.push(format!(
+            "{place}: a {kind} that is scaled unevenly stays round"
+        ));
+    }
+    let positive = |key: &str, default: f64| match document.number(own, key, default)? {
+        value if value > 0.0 => Ok(value),
+        value => Err(document.wrong(&place, format!("`{key}` must be above 0 (m), not {value}"))),
+    };
+    Ok(match kind {
+        "sphere" => Shape::Ball {
+            radius: positive("radius", 0.5)? * scale.max_element(),
+        },
+        "box" => {
+            let size = document.row::<3>(own, "size")?.unwrap_or([1.0; 3]);
+            if size.iter().any(|&edge| edge <= 0.0) {
+                return Err(document.wrong(&place, "`size` must be above 0 (m)"));
+            }
+            Shape::Box {
+                size: (DVec3::from_array(size) * scale).to_array().to_vec(),
+                rounding: None,
+            }
+        }
+        "capsule" | "cylinder" => {
+            let height = positive("height", 0.5)? * scale.y;
+            let end = |key: &str| {
+                document
+                    .number(own, key, 0.25)
+                    .map(|radius| radius * scale.x)
+            };
+            let (bottom, top) = (end("radiusBottom")?, end("radiusTop")?);
+            round(document, (kind, &place), [height, bottom, top], unsupported)?
+        }
+        "plane" => {
+            for key in ["sizeX", "sizeZ"] {
+                if own.get(key).is_some() {
+                    unsupported.push(format!("{place}: `{key}`: planes have no end"));
+                }
+            }
+            Shape::HalfSpace {
+                normal: vec![0.0, 1.0, 0.0],
+            }
+        }
+        other => return Err(document.wrong(&place, format!("there is no type `{other}`"))),
+    })
+}
+
+/// A capsule or cylinder, whose radii may differ.
+fn round(
+    document: &Document<'_>,
+    (kind, place): (&str, &str),
+    [height, bottom, top]: [f64; 3],
+    unsupported: &mut Vec<String>,
+) -> Result<Shape, SceneError> {
+    let radius = bottom.max(top);
+    if bottom < 0.0 || top < 0.0 || radius <= 0.0 {
+        return Err(document.wrong(place, "radii must be 0 or more, one of them above 0 (m)"));
+    }
+    if kind == "cylinder" && top == 0.0 {
+        return Ok(Shape::Cone {
+            height,
+            radius,
+            rounding: None,
+        });
+    }
+    if bottom != top {
+        unsupported.push(format!(
+            "{place}: a {kind} that tapers has its larger radius everywhere"
+        ));
+    }
+    Ok(match kind {
+        "capsule" => Shape::Capsule {
+            length: height,
+            radius,
+        },
+        _ => Shape::Cylinder {
+            height,
+            radius,
+            rounding: None,
+        },
+    })
+}
