@@ -1,5 +1,7 @@
 //! glTF with physics as scenes.
 
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use common::{import_bytes, period, solid};
@@ -11,7 +13,7 @@ use serde_json::{Value, json};
 /// A GLB file of a JSON chunk and a binary one.
 fn glb(json: &Value, binary: &[u8]) -> Vec<u8> {
     let mut text = json.to_string().into_bytes();
-    while text.len() % 4 != 0 {
+    while !text.len().is_multiple_of(4) {
         text.push(b' ');
     }
     let mut bytes = b"glTF".to_vec();

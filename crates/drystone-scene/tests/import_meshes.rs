@@ -1,5 +1,7 @@
 //! OBJ and STL files as scenes.
 
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use common::{import_bytes, solid};

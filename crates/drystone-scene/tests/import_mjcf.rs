@@ -1,5 +1,7 @@
 //! MJCF models as scenes.
 
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use common::{import_bytes, model, period, solid};

@@ -1,5 +1,7 @@
 //! Whatever the bytes, an import is a scene or an error.
 
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 mod common;
 
 use common::{import_bytes, model};
