@@ -1,5 +1,7 @@
 //! Deformables against closed forms and conservation laws.
 
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use drystone::glam::{DVec2, DVec3};
 use drystone::{
     Body, D2, D3, Deformable, DeformableId, Integrator, Mesh, Model, Settings, Shape3, Space,
