@@ -34,9 +34,6 @@ impl<S: Space> Linkage<S> {
                 };
             }
         }
-        // Coordinates are followed to first order from here on, round by round.
-        self.shape_rows(ground);
-        self.stiffen(ground, ground.law.h);
     }
 
     /// Moves the linkage to where inertia, contacts and joints balance.
@@ -44,6 +41,9 @@ impl<S: Space> Linkage<S> {
         if !self.is_coupled() {
             return;
         }
+        // Anew in every round: a chain that whips turns by a good part of a circle in a step.
+        self.shape_rows(ground);
+        self.stiffen(ground, ground.law.h);
         for k in 0..self.bodies.len() {
             self.grip(ground, field, k);
         }

@@ -7,7 +7,6 @@ use super::row::Known;
 use super::{Ground, LinkLaw, March};
 use crate::body::{Bodies, Motion};
 use crate::integrate;
-use crate::joint::rows::Role;
 use crate::space::{Linear, Space};
 
 /// Difference of turns beyond which rows are made again, rad.
@@ -17,11 +16,6 @@ const STRIDE: f64 = 0.4;
 const MOST_STRIDES: f64 = 8.0;
 /// Strides of a net at least.
 const NET_STRIDES: f64 = 4.0;
-/// Times the energy of unhindered motion that joints may leave: they make none, but closing a gap
-/// takes some.
-const MOST_GAIN: f64 = 1.1;
-/// Part of a gap that is made up for in a stride after that.
-const CATCH_UP: f64 = 0.2;
 /// Newton steps in a stride at most.
 const MOST_NEWTON: u32 = 2;
 
@@ -113,43 +107,7 @@ impl<S: Space> Linkage<S> {
                 break;
             }
         }
-        let most = MOST_GAIN * self.energy(bodies, &self.aim);
-        if self.is_passive() && self.energy(bodies, &self.x) > most {
-            self.project(ground, h);
-        }
         self.arrive(bodies, h);
-    }
-
-    /// Whether nothing drives it.
-    fn is_passive(&self) -> bool {
-        let mut roles = self.joints.iter().flat_map(|joint| &joint.roles);
-        roles.all(|(_, role)| match *role {
-            Role::Lock | Role::Limit(..) => true,
-            Role::Motor(speed, _) => speed == 0.0,
-            Role::Spring(_) => false,
-        })
-    }
-
-    /// Kinetic energy of displacements, times h², J·s².
-    pub(super) fn energy(&self, bodies: &Bodies<S>, x: &[Motion<S>]) -> f64 {
-        let all = self.bodies.iter().zip(x);
-        all.map(|(&body, x)| bodies.kinetic_energy_at(body as usize, x))
-            .sum()
-    }
-
-    /// Takes off the aims what the joints do not allow, as they are at the start of the stride.
-    ///
-    /// Joints only take energy. Where Newton's method has made some, a chain has snapped taut too
-    /// hard for it; this never does, and what it leaves of gaps is made up for later.
-    pub(super) fn project(&mut self, ground: &Ground<'_, S>, h: f64) {
-        self.forget_forces();
-        self.x.fill(Motion::default());
-        self.linearise(ground, h);
-        for row in &mut self.rows {
-            row.missing *= CATCH_UP;
-        }
-        self.x.copy_from_slice(&self.aim);
-        self.solve();
     }
 
     /// Takes displacements for good.
