@@ -93,7 +93,7 @@ mod tree;
 
 use glamx::DVec3;
 
-use crate::space::Space;
+use crate::space::{Components, Space};
 use advance::first_touch;
 use proof::{Differences, Prepared};
 
@@ -153,11 +153,7 @@ pub fn vertex_face(
         start: corners(start),
         end: corners(end),
     };
-    match differences.prepare(at_least_zero(separation), within_unit(t_max)) {
-        Prepared::Apart => None,
-        Prepared::Unprovable => Some(TimeOfImpact::AT_ONCE),
-        Prepared::Open(query) => first_touch(&query, direction::to_triangle),
-    }
+    decide(&differences, separation, t_max, direction::to_triangle)
 }
 
 /// When two edges first come within `separation` metres of each other before `t_max`.
@@ -177,11 +173,7 @@ pub fn edge_edge(
         start: corners(start),
         end: corners(end),
     };
-    match differences.prepare(at_least_zero(separation), within_unit(t_max)) {
-        Prepared::Apart => None,
-        Prepared::Unprovable => Some(TimeOfImpact::AT_ONCE),
-        Prepared::Open(query) => first_touch(&query, direction::to_parallelogram),
-    }
+    decide(&differences, separation, t_max, direction::to_parallelogram)
 }
 
 /// When a point and an edge first come within `separation` metres of each other before `t_max`.
@@ -200,11 +192,7 @@ pub fn point_edge<S: Space>(
         start: corners(start),
         end: corners(end),
     };
-    match differences.prepare(at_least_zero(separation), within_unit(t_max)) {
-        Prepared::Apart => None,
-        Prepared::Unprovable => Some(TimeOfImpact::AT_ONCE),
-        Prepared::Open(query) => first_touch(&query, direction::to_segment),
-    }
+    decide(&differences, separation, t_max, direction::to_segment)
 }
 
 /// When two points first come within `separation` metres of each other before `t_max`.
@@ -221,10 +209,22 @@ pub fn point_point<S: Space>(
         start: [start[1] - start[0]],
         end: [end[1] - end[0]],
     };
+    decide(&differences, separation, t_max, direction::to_point)
+}
+
+/// Answers a query: by boxes, by planes, or that nothing can be proven. `direction` is one of
+/// [`direction`].
+#[inline]
+fn decide<V: Components, const K: usize>(
+    differences: &Differences<V, K>,
+    separation: f64,
+    t_max: f64,
+    direction: impl Fn(&[V; K]) -> Option<V> + Copy,
+) -> Option<TimeOfImpact> {
     match differences.prepare(at_least_zero(separation), within_unit(t_max)) {
         Prepared::Apart => None,
         Prepared::Unprovable => Some(TimeOfImpact::AT_ONCE),
-        Prepared::Open(query) => first_touch(&query, direction::to_point),
+        Prepared::Open(query) => first_touch(&query, direction),
     }
 }
 

@@ -24,6 +24,7 @@
 //!   precision relative to base poses ([`columns`]), by kernels that give the same bits on any
 //!   machine and any number of threads ([`crew`]).
 
+mod changes;
 mod columns;
 mod crew;
 mod elimination;
@@ -31,6 +32,7 @@ mod evidence;
 mod graph;
 mod guess;
 mod links;
+mod options;
 mod pairs;
 mod patch;
 mod records;
@@ -40,6 +42,9 @@ pub mod simd;
 mod sleep;
 mod touching;
 
+pub(crate) use changes::Changes;
+pub use options::Substep;
+
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 
@@ -48,8 +53,7 @@ use crate::detect::rules::PairRules;
 use crate::detect::{Contact, reach, touch};
 use crate::integrate;
 use crate::joint::Joints;
-use crate::problem::impact::ImpactLaw;
-use crate::settings::{Settings, SettingsError};
+use crate::settings::Settings;
 use crate::shape::{Geometry, Pose};
 use crate::space::{Linear, Space};
 use columns::BodyColumns;
@@ -60,98 +64,9 @@ use links::{LinkLaw, Linkage, Links, March};
 use pairs::Pairs;
 use patch::Law;
 use serde::{Deserialize, Serialize};
-use simd::{Instructions, LANES};
+use simd::LANES;
 use sleep::{Sleep, SleepRule};
 use touching::{Found, Ground, Patches};
-
-/// Options of the strategy `substep`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Substep {
-    /// Substeps of a step.
-    pub substeps: u32,
-    /// Rounds over all bodies in a substep.
-    pub rounds: u32,
-    /// Rounds after which known forces learn from the present ones.
-    pub learn_every: u32,
-    /// κ: a contact gives way by a h²/κ under its load, a being the acceleration of free fall.
-    pub stiffness: f64,
-    /// Part of its error that a known force makes up for when it learns, where it grows.
-    pub loading: f64,
-    /// The same where it shrinks.
-    pub unloading: f64,
-    /// Part of an overlap that is repaired in a second, 1/s.
-    pub repair_rate: f64,
-    /// Bodies that have been still for so long fall asleep, s; 0 for never.
-    pub sleep_after: f64,
-    /// Slower than this is still, m/s.
-    pub sleep_speed: f64,
-    /// Which instructions the kernels use; they differ in speed only.
-    pub instructions: Instructions,
-}
-
-impl Default for Substep {
-    /// Six rounds. Stiffer contacts hold heaps better and let very large walls grow restless sooner:
-    /// with these, a wall of 5,050 boxes is still for 13 s at least and no longer so at 25 s.
-    fn default() -> Self {
-        Self {
-            substeps: 1,
-            rounds: 6,
-            learn_every: 1,
-            stiffness: 0.5,
-            loading: 0.5,
-            unloading: 1.0,
-            repair_rate: 3.0,
-            sleep_after: 0.5,
-            sleep_speed: 0.01,
-            instructions: Instructions::best(),
-        }
-    }
-}
-
-impl Substep {
-    /// Whether the options can be used, together with the law of impact.
-    pub(crate) fn check(&self, law: ImpactLaw) -> Result<(), SettingsError> {
-        if law == ImpactLaw::Reflection {
-            return Err(SettingsError {
-                field: "impact",
-                expected: "\"newton\" with the strategy substep (reflections need velocity)",
-                value: "\"reflection\"".to_owned(),
-            });
-        }
-        let part = "more than 0 and at most 1";
-        let positive = "a finite number greater than 0";
-        for (field, expected, value, most) in [
-            ("substeps", "1 to 1000", f64::from(self.substeps), 1e3),
-            ("rounds", "1 to 1000", f64::from(self.rounds), 1e3),
-            ("learn_every", "1 to 1000", f64::from(self.learn_every), 1e3),
-            ("stiffness", positive, self.stiffness, f64::MAX),
-            ("loading", part, self.loading, 1.0),
-            ("unloading", part, self.unloading, 1.0),
-        ] {
-            if !(value > 0.0 && value <= most) {
-                return Err(SettingsError {
-                    field,
-                    expected,
-                    value: value.to_string(),
-                });
-            }
-        }
-        for (field, value) in [
-            ("repair_rate (1/s)", self.repair_rate),
-            ("sleep_after (s)", self.sleep_after),
-            ("sleep_speed (m/s)", self.sleep_speed),
-        ] {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(SettingsError {
-                    field,
-                    expected: "a finite number, 0 or more",
-                    value: value.to_string(),
-                });
-            }
-        }
-        Ok(())
-    }
-}
 
 /// What a step is made with.
 pub(crate) struct Circumstances<'a, S: Space> {
@@ -160,32 +75,6 @@ pub(crate) struct Circumstances<'a, S: Space> {
     pub(crate) joints: &'a Joints<S>,
     /// At the start of the step, s.
     pub(crate) time: f64,
-}
-
-/// What was changed from outside since the last step.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Changes {
-    /// Anything may have.
-    pub(crate) all: bool,
-    /// Bodies that were moved or pushed.
-    pub(crate) bodies: Vec<u32>,
-    /// Bodies that were tied or untied, or that meet others now.
-    pub(crate) ties: Vec<u32>,
-    /// Places where a body was added or removed.
-    pub(crate) places: Vec<u32>,
-}
-
-impl Changes {
-    /// Whether nothing was.
-    pub(crate) fn is_none(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// Whether numbers from outside fit together.
-    pub(crate) fn is_consistent(&self, bodies: usize) -> bool {
-        let lists = [&self.bodies, &self.ties, &self.places];
-        lists.into_iter().flatten().all(|&k| (k as usize) < bodies)
-    }
 }
 
 /// What the strategy keeps from step to step.
@@ -269,7 +158,10 @@ impl<S: Space> RealTime<S> {
                 self.columns.forget(bodies, k as usize);
             }
             let concerns = |ends: &[u32; 2]| ends.iter().any(|&k| is_other[k as usize]);
-            let neighbours: Vec<u32> = self.ties().filter(concerns).flatten().collect();
+            let neighbours: Vec<u32> = ties(&self.patches, &self.links)
+                .filter(concerns)
+                .flatten()
+                .collect();
             for k in neighbours.into_iter().chain(changes.places.iter().copied()) {
                 is_changed |= self.sleep.wake(k as usize);
             }
@@ -286,20 +178,9 @@ impl<S: Space> RealTime<S> {
         }
     }
 
-    /// Pairs of bodies that touch or are tied.
-    fn ties(&self) -> impl Iterator<Item = [u32; 2]> {
-        let touching = self.patches.iter().map(|(_, patch)| [patch.a, patch.b]);
-        touching.chain(self.links.ties())
-    }
-
     /// Whether a body is moved by the kernels: it touches something, or is tied to what does.
     fn is_in_columns(&self, body: usize) -> bool {
         self.graph.is_held(body) || self.links.couples(body)
-    }
-
-    /// Whether a body was moved with its linkage, apart from the columns.
-    fn is_marched(&self, body: usize) -> bool {
-        self.links.marches(body)
     }
 
     /// Tells the columns how far a body has moved that they did not move.
@@ -380,8 +261,7 @@ impl<S: Space> RealTime<S> {
         if !dirty.is_empty() {
             self.detect_dirty(bodies, options, around, &dirty);
         }
-        let ties = self.patches.iter().map(|(_, patch)| [patch.a, patch.b]);
-        let ties = ties.chain(self.links.ties());
+        let ties = ties(&self.patches, &self.links);
         let is_woken = self.sleep.wake_touched(bodies, ties);
         let is_retied = self.links.update(bodies, around.joints);
         if self.patches.take_change() || is_woken || is_retied {
@@ -575,8 +455,7 @@ impl<S: Space> RealTime<S> {
             after: options.sleep_after,
             speed: options.sleep_speed,
         };
-        let ties = self.patches.iter().map(|(_, patch)| [patch.a, patch.b]);
-        let ties = ties.chain(self.links.ties());
+        let ties = ties(&self.patches, &self.links);
         if self.sleep.settle(bodies, ties, &rule) {
             for k in (0..bodies.len()).filter(|&k| self.sleep.is_asleep(k)) {
                 self.columns.rest(k);
@@ -613,7 +492,7 @@ impl<S: Space> RealTime<S> {
                     bodies.position[k] = position;
                     bodies.rotation[k] = rotation;
                 }
-                Kind::Particle | Kind::Rigid if self.is_marched(k) => {
+                Kind::Particle | Kind::Rigid if self.links.marches(k) => {
                     self.note_drift(bodies, k);
                 }
                 Kind::Particle | Kind::Rigid if !self.is_in_columns(k) => {
@@ -639,6 +518,12 @@ impl<S: Space> RealTime<S> {
     pub(crate) fn contacts(&self, bodies: &Bodies<S>, dt: f64) -> Vec<Contact<S>> {
         self.patches.contacts(bodies, dt)
     }
+}
+
+/// Pairs of bodies that touch or are tied.
+fn ties<S: Space>(patches: &Patches<S>, links: &Links<S>) -> impl Iterator<Item = [u32; 2]> {
+    let touching = patches.iter().map(|(_, patch)| [patch.a, patch.b]);
+    touching.chain(links.ties())
 }
 
 /// Whether the balls around two bodies come nearer than `margin`, or one around a body comes that

@@ -1,21 +1,22 @@
 //! The world: bodies, and the step that moves them.
 
+mod bodies;
+mod readings;
 mod snapshot;
 mod soft;
 mod ties;
 
 pub use snapshot::SnapshotError;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::body::{Bodies, Body, BodyError, BodyId, BodyState, Groups, Motion};
+use crate::body::{Bodies, BodyId, BodyState, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
 use crate::deform::coupling::Elastic;
 use crate::deform::rescue::{Rescue, rescue};
-use crate::deform::{Deformables, Soft, proximity};
+use crate::deform::{Deformables, proximity};
 use crate::detect::continuous::{Nearness, hold_back};
 use crate::detect::rules::{Hooks, PairRules};
 use crate::detect::{Contact, detect};
@@ -27,11 +28,9 @@ use crate::problem::assemble::{Assembled, assemble, warm_start};
 use crate::problem::{ContactProblem, Impulses};
 use crate::repair::repair;
 use crate::settings::{Settings, SettingsError, Strategy};
-use crate::shape::{Geometry, Pose, Separation};
 use crate::solve::SolveReport;
-use crate::space::{Components, D2, D3, Linear, Space};
+use crate::space::{D2, D3, Space};
 use crate::substep::{Changes, Circumstances, RealTime, Substep};
-use drystone_frame::{Frame, FrameContact, Object, Stage, StateHash};
 use thiserror::Error;
 
 /// A world in the plane.
@@ -486,314 +485,5 @@ impl<S: Space> World<S> {
             &self.settings.contact,
         )
         .problem
-    }
-}
-
-/// Bodies: adding, reading, moving.
-impl<S: Space> World<S> {
-    /// Adds a body.
-    pub fn add(&mut self, body: Body<S>) -> Result<BodyId, BodyError> {
-        let name = match &body.name {
-            Some(name) => name.clone(),
-            None => format!("body {}", self.bodies.next_place()),
-        };
-        if self.names.contains_key(&name) {
-            return Err(BodyError::Name(name));
-        }
-        let density = self.materials.get(body.material).density;
-        let id = self.bodies.push(body, density)?;
-        let k = id.index();
-        let (print, shape) = (self.bodies.print[k], &self.bodies.shape[k]);
-        self.shapes.entry(print).or_insert_with(|| shape.clone());
-        self.names.insert(name, id);
-        self.changes.places.push(id.place);
-        Ok(id)
-    }
-
-    /// Removes a body and its joints. What rested on it wakes and falls.
-    pub fn remove(&mut self, id: BodyId) -> Result<(), AccessError> {
-        let k = self.index(id)?;
-        if self.bodies.node_of[k] != 0 {
-            return Err(AccessError::Node);
-        }
-        self.names.remove(self.bodies.name(k));
-        for other in self.joints.remove_of(id.place) {
-            self.changes.bodies.push(other);
-        }
-        self.bodies.remove(k);
-        self.contacts.retain(|c| c.bodies().all(|k| k != id.place));
-        self.changes.places.push(id.place);
-        Ok(())
-    }
-
-    /// Changes which bodies a body meets.
-    pub fn set_groups(&mut self, id: BodyId, groups: Groups) -> Result<(), AccessError> {
-        let k = self.index(id)?;
-        self.bodies.groups[k] = groups;
-        self.changes.ties.push(id.place);
-        Ok(())
-    }
-
-    /// Lets a program decide about contacts itself.
-    pub fn set_hooks(&mut self, hooks: Option<Arc<dyn Hooks<S>>>) {
-        self.hooks = HookSlot(hooks);
-        self.changes.all = true;
-    }
-
-    /// Whether a body sleeps (strategy `substep` only).
-    #[must_use]
-    pub fn is_asleep(&self, id: BodyId) -> bool {
-        let place = self.bodies.place(id);
-        place.is_some_and(|k| self.real_time.is_asleep(k))
-    }
-
-    /// Wakes a body and what it touches.
-    pub fn wake(&mut self, id: BodyId) -> Result<(), AccessError> {
-        self.index(id)?;
-        self.changes.bodies.push(id.place);
-        Ok(())
-    }
-
-    /// The bodies' state.
-    #[must_use]
-    pub fn bodies(&self) -> &Bodies<S> {
-        &self.bodies
-    }
-
-    /// The body of a name.
-    #[must_use]
-    pub fn body(&self, name: &str) -> Option<BodyId> {
-        self.names.get(name).copied()
-    }
-
-    /// Where a body's shape is.
-    #[must_use]
-    pub fn pose(&self, id: BodyId) -> Option<Pose<S>> {
-        self.bodies.place(id).map(|k| self.bodies.origin(k))
-    }
-
-    /// How a body moves.
-    #[must_use]
-    pub fn motion(&self, id: BodyId) -> Option<Motion<S>> {
-        self.bodies.place(id).map(|k| self.bodies.motion[k])
-    }
-
-    /// Puts a body somewhere else at once.
-    pub fn set_pose(&mut self, id: BodyId, pose: Pose<S>) -> Result<(), AccessError> {
-        let k = self.index(id)?;
-        if !pose.position.is_finite() {
-            return Err(AccessError::NotFinite("position"));
-        }
-        if !S::is_near_unit(pose.rotation) {
-            return Err(AccessError::Rotation);
-        }
-        let pose = Pose {
-            rotation: S::normalize(pose.rotation),
-            ..pose
-        };
-        self.bodies.position[k] = pose.point(self.bodies.center[k]);
-        self.bodies.rotation[k] = pose.rotation;
-        self.changes.bodies.push(id.place);
-        Ok(())
-    }
-
-    /// Changes how a body moves. No effect on fixed and scripted bodies.
-    pub fn set_motion(&mut self, id: BodyId, motion: Motion<S>) -> Result<(), AccessError> {
-        let k = self.index(id)?;
-        if !(motion.linear.is_finite() && motion.spin.is_finite()) {
-            return Err(AccessError::NotFinite("velocity"));
-        }
-        if self.bodies.is_dynamic(k) {
-            self.bodies.motion[k] = motion;
-            self.changes.bodies.push(id.place);
-        }
-        Ok(())
-    }
-
-    /// Adds a force in N at a world point, for the next step only.
-    pub fn add_force(
-        &mut self,
-        id: BodyId,
-        force: S::Vector,
-        point: S::Vector,
-    ) -> Result<(), AccessError> {
-        let k = self.index(id)?;
-        if !(force.is_finite() && point.is_finite()) {
-            return Err(AccessError::NotFinite("force"));
-        }
-        let arm = point - self.bodies.position[k];
-        self.bodies.load[k].0 += force;
-        self.bodies.load[k].1 += S::cross(arm, force);
-        Ok(())
-    }
-
-    /// Adds a torque in N·m, for the next step only.
-    pub fn add_torque(&mut self, id: BodyId, torque: S::Spin) -> Result<(), AccessError> {
-        let k = self.index(id)?;
-        if !torque.is_finite() {
-            return Err(AccessError::NotFinite("torque"));
-        }
-        self.bodies.load[k].1 += torque;
-        Ok(())
-    }
-
-    fn index(&self, id: BodyId) -> Result<usize, AccessError> {
-        self.bodies.place(id).ok_or(AccessError::NoBody(id.place))
-    }
-}
-
-/// Settings, time and what can be read after a step.
-impl<S: Space> World<S> {
-    /// How the world is stepped.
-    #[must_use]
-    pub fn settings(&self) -> &Settings<S> {
-        &self.settings
-    }
-
-    /// Changes how the world is stepped; checked at the next step.
-    pub fn settings_mut(&mut self) -> &mut Settings<S> {
-        self.changes.all = true;
-        &mut self.settings
-    }
-
-    /// What happened in the last step, if [`Settings::events`] asks for it; that joints broke is
-    /// always told.
-    #[must_use]
-    pub fn events(&self) -> &[Event<S>] {
-        &self.events
-    }
-
-    /// Simulated time in s.
-    #[must_use]
-    pub fn time(&self) -> f64 {
-        self.time
-    }
-
-    /// Steps made.
-    #[must_use]
-    pub fn steps(&self) -> u64 {
-        self.step
-    }
-
-    /// Contacts at the present poses.
-    #[must_use]
-    pub fn contacts(&mut self) -> &[Contact<S>] {
-        self.refresh_contacts();
-        &self.contacts
-    }
-
-    /// Contacts that the last step solved, with their impulses.
-    #[must_use]
-    pub fn solved_contacts(&self) -> Cow<'_, [Contact<S>]> {
-        match &self.settings.strategy {
-            Strategy::Velocity => Cow::Borrowed(&self.solved),
-            Strategy::Substep(_) => {
-                Cow::Owned(self.real_time.contacts(&self.bodies, self.settings.dt))
-            }
-        }
-    }
-
-    /// The problem that the last step made of its contacts, and its answer; a row's contact is
-    /// that of [`World::solved_contacts`]. `None` before the first step, and with the strategy
-    /// `substep` after steps that are not sampled.
-    #[must_use]
-    pub fn last_problem(&self) -> Option<&Answered<S>> {
-        self.last.as_ref()
-    }
-
-    /// Energy of all bodies that move.
-    #[must_use]
-    pub fn energy(&self) -> Energy {
-        let mut energy = Energy {
-            elastic: self.deformables.energy(&self.bodies),
-            ..Energy::default()
-        };
-        for k in (0..self.bodies.len()).filter(|&k| self.bodies.is_dynamic(k)) {
-            energy.kinetic += self.bodies.kinetic_energy(k);
-            let height = self.settings.gravity.dot(self.bodies.position[k]);
-            energy.potential -= self.bodies.mass(k) * height;
-        }
-        energy
-    }
-
-    /// The nearest body to a point and its signed distance in m (negative inside).
-    #[must_use]
-    pub fn signed_distance(&self, point: S::Vector) -> Option<(BodyId, f64)> {
-        let mut nearest: Option<(BodyId, f64)> = None;
-        for k in (0..self.bodies.len()).filter(|&k| self.bodies.is_present(k)) {
-            let distance = self.bodies.shape[k].signed_distance(&self.bodies.origin(k), point);
-            if nearest.is_none_or(|(_, least)| distance < least) {
-                nearest = Some((self.bodies.id(k), distance));
-            }
-        }
-        nearest
-    }
-
-    /// The closest points of two bodies, or the deepest where they overlap.
-    #[must_use]
-    pub fn separation(&self, a: BodyId, b: BodyId) -> Option<Separation<S>> {
-        let (pose_a, pose_b) = (self.pose(a)?, self.pose(b)?);
-        let shape = |id: BodyId| &self.bodies.shape[id.index()];
-        S::Shape::separation((shape(a), &pose_a), (shape(b), &pose_b))
-    }
-
-    /// A hash of poses and velocities, the same for the same state on every machine.
-    #[must_use]
-    pub fn state_hash(&self) -> u64 {
-        let mut hash = StateHash::new();
-        hash.word(self.step);
-        for k in 0..self.bodies.len() {
-            hash.numbers(&self.bodies.position[k].to_array3());
-            hash.numbers(&S::quaternion(self.bodies.rotation[k]));
-            hash.numbers(&self.bodies.motion[k].linear.to_array3());
-            hash.numbers(&self.bodies.motion[k].spin.to_array3());
-        }
-        hash.finish()
-    }
-
-    /// What the objects look like, to be drawn.
-    #[must_use]
-    pub fn stage(&self) -> Stage {
-        let object = |k: usize| Object {
-            name: self.bodies.name(k).to_owned(),
-            fixed: !self.bodies.is_dynamic(k),
-            parts: if self.bodies.is_present(k) {
-                self.bodies.shape[k].parts()
-            } else {
-                Vec::new()
-            },
-        };
-        Stage {
-            dimension: S::DIM as u8,
-            objects: (0..self.bodies.len()).map(object).collect(),
-            skins: self.deformables.iter().map(Soft::skin).collect(),
-        }
-    }
-
-    /// Where everything is now, to be drawn or written.
-    #[must_use]
-    pub fn frame(&self) -> Frame {
-        let bodies = &self.bodies;
-        let all = 0..bodies.len();
-        let contact = |c: &Contact<S>| FrameContact {
-            object_a: c.a,
-            object_b: c.b,
-            position: c.point.position.to_array3(),
-            normal: c.point.normal.to_array3(),
-            impulse: c.impulse.to_array3(),
-            separation: c.point.separation,
-        };
-        Frame {
-            time: self.time,
-            step: self.step,
-            positions: all
-                .clone()
-                .map(|k| bodies.origin(k).position.to_array3())
-                .collect(),
-            rotations: all.map(|k| S::quaternion(bodies.rotation[k])).collect(),
-            velocities: bodies.motion.iter().map(|m| m.linear.to_array3()).collect(),
-            spins: bodies.motion.iter().map(|m| m.spin.to_array3()).collect(),
-            contacts: self.solved_contacts().iter().map(contact).collect(),
-        }
     }
 }

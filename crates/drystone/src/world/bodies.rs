@@ -1,0 +1,161 @@
+//! Bodies of a world: adding, reading, moving, removing.
+
+use std::sync::Arc;
+
+use super::{AccessError, HookSlot, World};
+use crate::body::{Bodies, Body, BodyError, BodyId, Groups, Motion};
+use crate::detect::rules::Hooks;
+use crate::shape::Pose;
+use crate::space::{Linear, Space};
+
+impl<S: Space> World<S> {
+    /// Adds a body.
+    pub fn add(&mut self, body: Body<S>) -> Result<BodyId, BodyError> {
+        let name = match &body.name {
+            Some(name) => name.clone(),
+            None => format!("body {}", self.bodies.next_place()),
+        };
+        if self.names.contains_key(&name) {
+            return Err(BodyError::Name(name));
+        }
+        let density = self.materials.get(body.material).density;
+        let id = self.bodies.push(body, density)?;
+        let k = id.index();
+        let (print, shape) = (self.bodies.print[k], &self.bodies.shape[k]);
+        self.shapes.entry(print).or_insert_with(|| shape.clone());
+        self.names.insert(name, id);
+        self.changes.places.push(id.place);
+        Ok(id)
+    }
+
+    /// Removes a body and its joints. What rested on it wakes and falls.
+    pub fn remove(&mut self, id: BodyId) -> Result<(), AccessError> {
+        let k = self.index(id)?;
+        if self.bodies.node_of[k] != 0 {
+            return Err(AccessError::Node);
+        }
+        self.names.remove(self.bodies.name(k));
+        for other in self.joints.remove_of(id.place) {
+            self.changes.bodies.push(other);
+        }
+        self.bodies.remove(k);
+        self.contacts.retain(|c| c.bodies().all(|k| k != id.place));
+        self.changes.places.push(id.place);
+        Ok(())
+    }
+
+    /// Changes which bodies a body meets.
+    pub fn set_groups(&mut self, id: BodyId, groups: Groups) -> Result<(), AccessError> {
+        let k = self.index(id)?;
+        self.bodies.groups[k] = groups;
+        self.changes.ties.push(id.place);
+        Ok(())
+    }
+
+    /// Lets a program decide about contacts itself.
+    pub fn set_hooks(&mut self, hooks: Option<Arc<dyn Hooks<S>>>) {
+        self.hooks = HookSlot(hooks);
+        self.changes.all = true;
+    }
+
+    /// Whether a body sleeps (strategy `substep` only).
+    #[must_use]
+    pub fn is_asleep(&self, id: BodyId) -> bool {
+        let place = self.bodies.place(id);
+        place.is_some_and(|k| self.real_time.is_asleep(k))
+    }
+
+    /// Wakes a body and what it touches.
+    pub fn wake(&mut self, id: BodyId) -> Result<(), AccessError> {
+        self.index(id)?;
+        self.changes.bodies.push(id.place);
+        Ok(())
+    }
+
+    /// The bodies' state.
+    #[must_use]
+    pub fn bodies(&self) -> &Bodies<S> {
+        &self.bodies
+    }
+
+    /// The body of a name.
+    #[must_use]
+    pub fn body(&self, name: &str) -> Option<BodyId> {
+        self.names.get(name).copied()
+    }
+
+    /// Where a body's shape is.
+    #[must_use]
+    pub fn pose(&self, id: BodyId) -> Option<Pose<S>> {
+        self.bodies.place(id).map(|k| self.bodies.origin(k))
+    }
+
+    /// How a body moves.
+    #[must_use]
+    pub fn motion(&self, id: BodyId) -> Option<Motion<S>> {
+        self.bodies.place(id).map(|k| self.bodies.motion[k])
+    }
+
+    /// Puts a body somewhere else at once.
+    pub fn set_pose(&mut self, id: BodyId, pose: Pose<S>) -> Result<(), AccessError> {
+        let k = self.index(id)?;
+        if !pose.position.is_finite() {
+            return Err(AccessError::NotFinite("position"));
+        }
+        if !S::is_near_unit(pose.rotation) {
+            return Err(AccessError::Rotation);
+        }
+        let pose = Pose {
+            rotation: S::normalize(pose.rotation),
+            ..pose
+        };
+        self.bodies.position[k] = pose.point(self.bodies.center[k]);
+        self.bodies.rotation[k] = pose.rotation;
+        self.changes.bodies.push(id.place);
+        Ok(())
+    }
+
+    /// Changes how a body moves. No effect on fixed and scripted bodies.
+    pub fn set_motion(&mut self, id: BodyId, motion: Motion<S>) -> Result<(), AccessError> {
+        let k = self.index(id)?;
+        if !(motion.linear.is_finite() && motion.spin.is_finite()) {
+            return Err(AccessError::NotFinite("velocity"));
+        }
+        if self.bodies.is_dynamic(k) {
+            self.bodies.motion[k] = motion;
+            self.changes.bodies.push(id.place);
+        }
+        Ok(())
+    }
+
+    /// Adds a force in N at a world point, for the next step only.
+    pub fn add_force(
+        &mut self,
+        id: BodyId,
+        force: S::Vector,
+        point: S::Vector,
+    ) -> Result<(), AccessError> {
+        let k = self.index(id)?;
+        if !(force.is_finite() && point.is_finite()) {
+            return Err(AccessError::NotFinite("force"));
+        }
+        let arm = point - self.bodies.position[k];
+        self.bodies.load[k].0 += force;
+        self.bodies.load[k].1 += S::cross(arm, force);
+        Ok(())
+    }
+
+    /// Adds a torque in N·m, for the next step only.
+    pub fn add_torque(&mut self, id: BodyId, torque: S::Spin) -> Result<(), AccessError> {
+        let k = self.index(id)?;
+        if !torque.is_finite() {
+            return Err(AccessError::NotFinite("torque"));
+        }
+        self.bodies.load[k].1 += torque;
+        Ok(())
+    }
+
+    fn index(&self, id: BodyId) -> Result<usize, AccessError> {
+        self.bodies.place(id).ok_or(AccessError::NoBody(id.place))
+    }
+}

@@ -1,0 +1,169 @@
+//! Settings and time of a world, and what can be read after a step.
+
+use std::borrow::Cow;
+
+use super::{Energy, World};
+use crate::body::BodyId;
+use crate::certify::law::Answered;
+use crate::deform::Soft;
+use crate::detect::Contact;
+use crate::events::Event;
+use crate::settings::{Settings, Strategy};
+use crate::shape::{Geometry, Separation};
+use crate::space::{Components, Linear, Space};
+use drystone_frame::{Frame, FrameContact, Object, Stage, StateHash};
+
+impl<S: Space> World<S> {
+    /// How the world is stepped.
+    #[must_use]
+    pub fn settings(&self) -> &Settings<S> {
+        &self.settings
+    }
+
+    /// Changes how the world is stepped; checked at the next step.
+    pub fn settings_mut(&mut self) -> &mut Settings<S> {
+        self.changes.all = true;
+        &mut self.settings
+    }
+
+    /// What happened in the last step, if [`Settings::events`] asks for it; that joints broke is
+    /// always told.
+    #[must_use]
+    pub fn events(&self) -> &[Event<S>] {
+        &self.events
+    }
+
+    /// Simulated time in s.
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// Steps made.
+    #[must_use]
+    pub fn steps(&self) -> u64 {
+        self.step
+    }
+
+    /// Contacts at the present poses.
+    #[must_use]
+    pub fn contacts(&mut self) -> &[Contact<S>] {
+        self.refresh_contacts();
+        &self.contacts
+    }
+
+    /// Contacts that the last step solved, with their impulses.
+    #[must_use]
+    pub fn solved_contacts(&self) -> Cow<'_, [Contact<S>]> {
+        match &self.settings.strategy {
+            Strategy::Velocity => Cow::Borrowed(&self.solved),
+            Strategy::Substep(_) => {
+                Cow::Owned(self.real_time.contacts(&self.bodies, self.settings.dt))
+            }
+        }
+    }
+
+    /// The problem that the last step made of its contacts, and its answer; a row's contact is
+    /// that of [`World::solved_contacts`]. `None` before the first step, and with the strategy
+    /// `substep` after steps that are not sampled.
+    #[must_use]
+    pub fn last_problem(&self) -> Option<&Answered<S>> {
+        self.last.as_ref()
+    }
+
+    /// Energy of all bodies that move.
+    #[must_use]
+    pub fn energy(&self) -> Energy {
+        let mut energy = Energy {
+            elastic: self.deformables.energy(&self.bodies),
+            ..Energy::default()
+        };
+        for k in (0..self.bodies.len()).filter(|&k| self.bodies.is_dynamic(k)) {
+            energy.kinetic += self.bodies.kinetic_energy(k);
+            let height = self.settings.gravity.dot(self.bodies.position[k]);
+            energy.potential -= self.bodies.mass(k) * height;
+        }
+        energy
+    }
+
+    /// The nearest body to a point and its signed distance in m (negative inside).
+    #[must_use]
+    pub fn signed_distance(&self, point: S::Vector) -> Option<(BodyId, f64)> {
+        let mut nearest: Option<(BodyId, f64)> = None;
+        for k in (0..self.bodies.len()).filter(|&k| self.bodies.is_present(k)) {
+            let distance = self.bodies.shape[k].signed_distance(&self.bodies.origin(k), point);
+            if nearest.is_none_or(|(_, least)| distance < least) {
+                nearest = Some((self.bodies.id(k), distance));
+            }
+        }
+        nearest
+    }
+
+    /// The closest points of two bodies, or the deepest where they overlap.
+    #[must_use]
+    pub fn separation(&self, a: BodyId, b: BodyId) -> Option<Separation<S>> {
+        let (pose_a, pose_b) = (self.pose(a)?, self.pose(b)?);
+        let shape = |id: BodyId| &self.bodies.shape[id.index()];
+        S::Shape::separation((shape(a), &pose_a), (shape(b), &pose_b))
+    }
+
+    /// A hash of poses and velocities, the same for the same state on every machine.
+    #[must_use]
+    pub fn state_hash(&self) -> u64 {
+        let mut hash = StateHash::new();
+        hash.word(self.step);
+        for k in 0..self.bodies.len() {
+            hash.numbers(&self.bodies.position[k].to_array3());
+            hash.numbers(&S::quaternion(self.bodies.rotation[k]));
+            hash.numbers(&self.bodies.motion[k].linear.to_array3());
+            hash.numbers(&self.bodies.motion[k].spin.to_array3());
+        }
+        hash.finish()
+    }
+
+    /// What the objects look like, to be drawn.
+    #[must_use]
+    pub fn stage(&self) -> Stage {
+        let object = |k: usize| Object {
+            name: self.bodies.name(k).to_owned(),
+            fixed: !self.bodies.is_dynamic(k),
+            parts: if self.bodies.is_present(k) {
+                self.bodies.shape[k].parts()
+            } else {
+                Vec::new()
+            },
+        };
+        Stage {
+            dimension: S::DIM as u8,
+            objects: (0..self.bodies.len()).map(object).collect(),
+            skins: self.deformables.iter().map(Soft::skin).collect(),
+        }
+    }
+
+    /// Where everything is now, to be drawn or written.
+    #[must_use]
+    pub fn frame(&self) -> Frame {
+        let bodies = &self.bodies;
+        let all = 0..bodies.len();
+        let contact = |c: &Contact<S>| FrameContact {
+            object_a: c.a,
+            object_b: c.b,
+            position: c.point.position.to_array3(),
+            normal: c.point.normal.to_array3(),
+            impulse: c.impulse.to_array3(),
+            separation: c.point.separation,
+        };
+        Frame {
+            time: self.time,
+            step: self.step,
+            positions: all
+                .clone()
+                .map(|k| bodies.origin(k).position.to_array3())
+                .collect(),
+            rotations: all.map(|k| S::quaternion(bodies.rotation[k])).collect(),
+            velocities: bodies.motion.iter().map(|m| m.linear.to_array3()).collect(),
+            spins: bodies.motion.iter().map(|m| m.spin.to_array3()).collect(),
+            contacts: self.solved_contacts().iter().map(contact).collect(),
+        }
+    }
+}
