@@ -276,7 +276,8 @@ impl<S: Space> RealTime<S> {
         around: &Circumstances<'_, S>,
         dirty: &[u32],
     ) {
-        let changes = self.pairs.update(bodies, &around.rules, dirty, &self.reach);
+        let ahead = around.settings.lookahead();
+        let changes = self.pairs.update(bodies, &around.rules, dirty, &ahead);
         let mut is_moved = vec![false; bodies.len()];
         for &k in &changes.moved {
             is_moved[k as usize] = true;

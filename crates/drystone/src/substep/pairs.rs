@@ -2,7 +2,7 @@
 //!
 //! Every bounded body has a **loose box**, larger than it needs. As long as the body, grown by
 //! what it can reach in a step, stays inside, nothing here has to be done for it: a settled scene
-//! costs nothing. Bodies that leave their box get a new one and are looked up in a tree of boxes,
+//! costs nothing. Bodies that leave their box, or whose box has become far too large, get a new one and are looked up in a tree of boxes,
 //! which is refitted and now and then rebuilt. Which pairs exist depends on the loose boxes alone,
 //! not on the tree.
 //!
@@ -11,8 +11,9 @@
 use crate::body::Bodies;
 use crate::detect::broad::Tree;
 use crate::detect::rules::PairRules;
+use crate::detect::{Lookahead, reach};
 use crate::shape::{Bounds, Geometry};
-use crate::space::{Components, Space};
+use crate::space::{Components, Linear, Space};
 use serde::{Deserialize, Serialize};
 
 /// Refits before the tree is built anew: a refitted tree keeps its shape while its boxes grow.
@@ -73,13 +74,13 @@ pub(crate) struct PairChanges {
 
 impl<S: Space> Pairs<S> {
     /// Gives new boxes to the bodies among `candidates` that have left theirs, and finds their
-    /// pairs. `reach` is how far each body can move in the coming step, contact margin included.
+    /// pairs.
     pub(crate) fn update(
         &mut self,
         bodies: &Bodies<S>,
         rules: &PairRules<'_, S>,
         candidates: &[u32],
-        reach: &[f64],
+        ahead: &Lookahead,
     ) -> PairChanges {
         let is_grown = self.boxes.len() != bodies.len();
         self.boxes.resize(bodies.len(), None);
@@ -97,14 +98,16 @@ impl<S: Space> Pairs<S> {
                 }
                 continue;
             };
-            let needed = tight.grown(reach[body]);
-            if self.boxes[body].is_some_and(|loose| contains(&loose, &needed)) {
-                continue;
+            let way = Way::of(bodies, body, ahead);
+            let needed = way.needed(tight);
+            let loose = way.loose(needed, bodies.radius[body]);
+            let fits = |present: &Bounds<S>| {
+                contains(present, &needed) && extent(present) < 2.0 * extent(&loose)
+            };
+            if !self.boxes[body].as_ref().is_some_and(fits) {
+                self.boxes[body] = Some(loose);
+                moved.push(k);
             }
-            // Room for a tenth of its size and a few more steps like this one.
-            let size = 0.1 * bodies.radius[body].min(1.0);
-            self.boxes[body] = Some(needed.grown(size + 2.0 * reach[body]));
-            moved.push(k);
         }
         if moved.is_empty() {
             return PairChanges::default();
@@ -179,6 +182,49 @@ impl<S: Space> Pairs<S> {
         pairs.dedup();
         pairs
     }
+}
+
+/// Where a body goes in a step.
+struct Way<S: Space> {
+    /// As its speed takes it, m.
+    straight: S::Vector,
+    /// To any side: turning, falling, half of the contact margin, m.
+    around: f64,
+}
+
+impl<S: Space> Way<S> {
+    fn of(bodies: &Bodies<S>, body: usize, ahead: &Lookahead) -> Self {
+        let straight = bodies.motion[body].linear * ahead.dt;
+        let around = reach(bodies, body, ahead) - straight.length() + 0.5 * ahead.margin;
+        Self { straight, around }
+    }
+
+    /// What the body can touch in the step lies in here.
+    fn needed(&self, tight: Bounds<S>) -> Bounds<S> {
+        tight
+            .union(shifted(tight, self.straight))
+            .grown(self.around)
+    }
+
+    /// Room for a tenth of its size and two more steps like this one.
+    fn loose(&self, needed: Bounds<S>, radius: f64) -> Bounds<S> {
+        needed
+            .union(shifted(needed, self.straight * 2.0))
+            .grown(0.1 * radius.min(1.0) + 2.0 * self.around)
+    }
+}
+
+fn shifted<S: Space>(bounds: Bounds<S>, by: S::Vector) -> Bounds<S> {
+    Bounds {
+        lower: bounds.lower + by,
+        upper: bounds.upper + by,
+    }
+}
+
+/// Sum of a box's sides, m.
+fn extent<S: Space>(bounds: &Bounds<S>) -> f64 {
+    let sides = bounds.upper - bounds.lower;
+    (0..S::DIM).map(|axis| sides.component(axis)).sum()
 }
 
 fn contains<S: Space>(outer: &Bounds<S>, inner: &Bounds<S>) -> bool {
