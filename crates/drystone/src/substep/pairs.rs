@@ -19,6 +19,9 @@ use serde::{Deserialize, Serialize};
 /// Refits before the tree is built anew: a refitted tree keeps its shape while its boxes grow.
 const REFITS: u32 = 60;
 
+/// A box with so many times the room of a new one is too loose: it makes pairs that never touch.
+const TOO_LOOSE: f64 = 2.5;
+
 /// A pair of bodies whose loose boxes overlap, a < b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Pair {
@@ -101,8 +104,9 @@ impl<S: Space> Pairs<S> {
             let way = Way::of(bodies, body, ahead);
             let needed = way.needed(tight);
             let loose = way.loose(needed, bodies.radius[body]);
+            let room = |present: &Bounds<S>| extent(present) - extent(&needed);
             let fits = |present: &Bounds<S>| {
-                contains(present, &needed) && extent(present) < 2.0 * extent(&loose)
+                contains(present, &needed) && room(present) < TOO_LOOSE * room(&loose)
             };
             if !self.boxes[body].as_ref().is_some_and(fits) {
                 self.boxes[body] = Some(loose);
