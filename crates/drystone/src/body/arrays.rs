@@ -3,7 +3,7 @@
 use super::inertial::{Inertial, checked_inertial, mask};
 use super::{Body, BodyError, BodyId, Groups, Kind, Motion, Push};
 use crate::material::MaterialId;
-use crate::shape::{Geometry, Pose};
+use crate::shape::{Bounds, Geometry, Pose};
 use crate::space::{Components, Linear, Space};
 use drystone_frame::StateHash;
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,8 @@ pub struct Bodies<S: Space> {
     pub(crate) center: Vec<S::Vector>,
     /// Largest distance of the shape from the centre of mass, m.
     pub(crate) radius: Vec<f64>,
+    /// The box around the shape in its own axes, from the centre of mass; none if it is unbounded.
+    pub(crate) bounds: Vec<Option<Bounds<S>>>,
     pub(crate) kind: Vec<Kind<S>>,
     pub(crate) material: Vec<MaterialId>,
     /// Linear and angular damping, 1/s.
@@ -63,6 +65,7 @@ impl<S: Space> Default for Bodies<S> {
             print: Vec::new(),
             center: Vec::new(),
             radius: Vec::new(),
+            bounds: Vec::new(),
             kind: Vec::new(),
             material: Vec::new(),
             damping: Vec::new(),
@@ -250,6 +253,7 @@ impl<S: Space> Bodies<S> {
             self.print.len(),
             self.center.len(),
             self.radius.len(),
+            self.bounds.len(),
             self.kind.len(),
             self.material.len(),
             self.damping.len(),
@@ -323,6 +327,7 @@ impl<S: Space> Bodies<S> {
         set(&mut self.motion, k, motion);
         set(&mut self.inertial, k, inertial);
         set(&mut self.radius, k, body.shape.radius_about(center));
+        set(&mut self.bounds, k, bounds_about::<S>(&body.shape, center));
         set(&mut self.print, k, print_of::<S>(&body.shape));
         set(&mut self.shape, k, body.shape);
         set(&mut self.center, k, center);
@@ -398,4 +403,13 @@ fn check_numbers<S: Space>(body: &Body<S>) -> Result<(), BodyError> {
         }
     }
     Ok(())
+}
+
+/// The box around a shape in its own axes, from `center`.
+fn bounds_about<S: Space>(shape: &S::Shape, center: S::Vector) -> Option<Bounds<S>> {
+    let bounds = shape.bounds(&Pose::default())?;
+    Some(Bounds {
+        lower: bounds.lower - center,
+        upper: bounds.upper - center,
+    })
 }

@@ -137,6 +137,15 @@ impl<S: Space> BodyColumns<S> {
         self.drift[k + 1] = Column::default();
     }
 
+    /// How far a body's pose is from its base.
+    pub(crate) fn moved(&self, bodies: &Bodies<S>, k: usize) -> Motion<S> {
+        let before = self.base[k];
+        Motion {
+            linear: bodies.position[k] - before.position,
+            spin: S::turn_between(before.rotation, bodies.rotation[k]),
+        }
+    }
+
     /// Says how far a body has moved since its base pose.
     pub(crate) fn set_drift(&mut self, k: usize, drift: &Motion<S>) {
         put(&mut self.drift[k + 1], drift);

@@ -5,8 +5,9 @@
 //! solver gives every contact a gap, so the target of a contact is −gap/h. Nothing that the solver
 //! thinks of its own error is used.
 
+use super::look::clearance;
 use super::touching::vector;
-use super::{RealTime, Substep, may_touch};
+use super::{RealTime, Substep};
 use crate::body::{Bodies, Kind, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Ledger, Solved, certify};
@@ -179,7 +180,7 @@ impl<S: Space> RealTime<S> {
         for index in 0..self.patches.pair_count() {
             let pair = self.patches.pair(index);
             let (a, b) = (pair.a as usize, pair.b as usize);
-            if !may_touch(bodies, a, b, 0.0) {
+            if clearance(bodies, a, b) > 0.0 {
                 continue;
             }
             points.clear();

@@ -32,11 +32,13 @@ mod evidence;
 mod graph;
 mod guess;
 mod links;
+mod look;
 mod options;
 mod pairs;
 mod patch;
 mod records;
 pub(crate) mod reduced;
+mod renew;
 mod shared;
 pub mod simd;
 mod sleep;
@@ -45,28 +47,29 @@ mod touching;
 pub(crate) use changes::Changes;
 pub use options::Substep;
 
-use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 
 use crate::body::{Bodies, Kind, Motion};
 use crate::detect::rules::PairRules;
-use crate::detect::{Contact, reach, touch};
+use crate::detect::{Contact, reach};
 use crate::integrate;
 use crate::joint::Joints;
 use crate::settings::Settings;
-use crate::shape::{Geometry, Pose};
+use crate::shape::Pose;
 use crate::space::{Linear, Space};
 use columns::BodyColumns;
 use crew::Worker;
 use graph::Graph;
 use guess::guess_loads;
 use links::{LinkLaw, Linkage, Links, March};
+use look::{Case, Watch};
 use pairs::Pairs;
 use patch::Law;
+use renew::{Found, Ground, Renewal, Renewing};
 use serde::{Deserialize, Serialize};
 use simd::LANES;
 use sleep::{Sleep, SleepRule};
-use touching::{Found, Ground, Patches};
+use touching::Patches;
 
 /// What a step is made with.
 pub(crate) struct Circumstances<'a, S: Space> {
@@ -93,6 +96,16 @@ pub(crate) struct RealTime<S: Space> {
     is_dirty: Vec<bool>,
     #[serde(skip)]
     reach: Vec<f64>,
+    /// How far any point of each body has travelled at most, from base pose to base pose, m.
+    travel: Vec<f64>,
+    /// Boxes around the bodies at their base poses.
+    #[serde(skip)]
+    cases: Vec<Option<Case<S>>>,
+    /// What was found in the last step, kept for its memory.
+    #[serde(skip)]
+    found: Vec<Found<S>>,
+    #[serde(skip)]
+    renewals: Vec<Renewal>,
 }
 
 impl<S: Space> Default for RealTime<S> {
@@ -106,6 +119,10 @@ impl<S: Space> Default for RealTime<S> {
             graph: Graph::default(),
             is_dirty: Vec::new(),
             reach: Vec::new(),
+            travel: Vec::new(),
+            cases: Vec::new(),
+            found: Vec::new(),
+            renewals: Vec::new(),
         }
     }
 }
@@ -185,11 +202,7 @@ impl<S: Space> RealTime<S> {
 
     /// Tells the columns how far a body has moved that they did not move.
     fn note_drift(&mut self, bodies: &Bodies<S>, k: usize) {
-        let before = self.columns.base[k];
-        let moved = Motion::<S> {
-            linear: bodies.position[k] - before.position,
-            spin: S::turn_between(before.rotation, bodies.rotation[k]),
-        };
+        let moved = self.columns.moved(bodies, k);
         self.columns.set_drift(k, &moved);
     }
 
@@ -210,11 +223,14 @@ impl<S: Space> RealTime<S> {
             && self.links.is_consistent()
             && self.columns.is_consistent(bodies)
             && self.sleep.is_consistent(bodies)
+            && self.travel.len() <= bodies
     }
 
     /// Makes what a snapshot leaves out.
     pub(crate) fn restore(&mut self, bodies: &Bodies<S>, joints: &Joints<S>) {
         self.columns.make_room();
+        let bases = self.columns.base.iter().enumerate();
+        self.cases = bases.map(|(k, base)| case(bodies, k, base)).collect();
         self.links.restore(bodies, joints);
         self.rebuild_graph(bodies);
     }
@@ -230,6 +246,8 @@ impl<S: Space> RealTime<S> {
             self.is_dirty[k as usize] = true;
         }
         self.reach.resize(bodies.len(), 0.0);
+        self.travel.resize(bodies.len(), 0.0);
+        self.cases.resize(bodies.len(), None);
         let ahead = around.settings.lookahead();
         for k in 0..bodies.len() {
             if self.sleep.is_asleep(k) && !self.is_dirty[k] {
@@ -248,7 +266,9 @@ impl<S: Space> RealTime<S> {
             };
             if self.is_dirty[k] || k >= known || is_off() {
                 self.is_dirty[k] = true;
+                self.travel[k] += size(&self.columns.moved(bodies, k));
                 self.columns.rebase(bodies, k);
+                self.cases[k] = case(bodies, k, &self.columns.base[k]);
             }
         }
     }
@@ -283,16 +303,30 @@ impl<S: Space> RealTime<S> {
             is_moved[k as usize] = true;
         }
         self.patches.change_pairs(&changes, &is_moved);
-        let found = self.touch_pairs(bodies, around);
-        let columns = &self.columns;
+        let threads = around.settings.threads as usize;
+        let watch = Watch {
+            bodies,
+            rules: &around.rules,
+            ahead,
+            is_dirty: &self.is_dirty,
+            reach: &self.reach,
+            cases: &self.cases,
+            travel: &self.travel,
+        };
+        watch.look(&self.patches, threads, &mut self.found);
+        self.patches.assign(&self.found, &mut self.renewals);
         let ground = Ground {
             bodies,
+            columns: &self.columns,
             h: around.settings.dt / f64::from(options.substeps),
-            drift: &|k| columns.drift_of(k as usize),
         };
-        for part in &found {
-            self.patches.renew(&ground, part);
-        }
+        let renewing = Renewing::new(&mut self.patches, &ground, &self.found);
+        let renewals = &self.renewals;
+        crew::run(threads.min(renewals.len() / 64 + 1), |worker| {
+            for renewal in &renewals[worker.share(renewals.len())] {
+                renewing.write(renewal);
+            }
+        });
     }
 
     /// Colours the bodies that move anew.
@@ -309,51 +343,6 @@ impl<S: Space> RealTime<S> {
             |k| bodies.is_dynamic(k) && !sleep.is_asleep(k),
             |k| links.ties_body(k),
         );
-    }
-
-    /// Contact points of all pairs with a dirty body, one list a thread.
-    fn touch_pairs(&self, bodies: &Bodies<S>, around: &Circumstances<'_, S>) -> Vec<Found<S>> {
-        let work: Vec<u32> = (0..self.patches.pair_count() as u32)
-            .filter(|&index| {
-                let pair = self.patches.pair(index as usize);
-                self.is_dirty[pair.a as usize] || self.is_dirty[pair.b as usize]
-            })
-            .collect();
-        let ahead = around.settings.lookahead();
-        let look = |indices: &[u32]| {
-            let mut found = Found::default();
-            let mut points = Vec::new();
-            for &index in indices {
-                let pair = self.patches.pair(index as usize);
-                let (a, b) = (pair.a as usize, pair.b as usize);
-                // Both reaches hold half of the margin each.
-                let margin = self.reach[a] + self.reach[b];
-                points.clear();
-                if may_touch(bodies, a, b, margin) {
-                    touch(bodies, (a, b), margin, &ahead, &mut points);
-                }
-                let manner = around.rules.adjust(bodies, (a, b), &mut points);
-                found.points.append(&mut points);
-                let end = found.points.len() as u32;
-                found.ends.push((index, end, manner));
-            }
-            found
-        };
-        let threads = (around.settings.threads as usize).min(work.len() / 64 + 1);
-        if threads <= 1 {
-            return vec![look(&work)];
-        }
-        let chunk = work.len().div_ceil(threads);
-        std::thread::scope(|scope| {
-            let parts: Vec<_> = work
-                .chunks(chunk)
-                .map(|part| scope.spawn(move || look(part)))
-                .collect();
-            parts
-                .into_iter()
-                .map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)))
-                .collect()
-        })
     }
 
     /// Fills the bodies' columns.
@@ -527,23 +516,10 @@ fn ties<S: Space>(patches: &Patches<S>, links: &Links<S>) -> impl Iterator<Item 
     touching.chain(links.ties())
 }
 
-/// Whether the balls around two bodies come nearer than `margin`, or one around a body comes that
-/// near to an unbounded one.
-fn may_touch<S: Space>(bodies: &Bodies<S>, a: usize, b: usize, margin: f64) -> bool {
-    let radius = |k: usize| bodies.radius[k];
-    match (radius(a).is_finite(), radius(b).is_finite()) {
-        (true, true) => {
-            let near = radius(a) + radius(b) + margin;
-            let between = bodies.position[b] - bodies.position[a];
-            between.dot(between) <= near * near
-        }
-        (is_bounded, _) => {
-            let (ball, wall) = if is_bounded { (a, b) } else { (b, a) };
-            let pose = bodies.origin(wall);
-            let distance = bodies.shape[wall].signed_distance(&pose, bodies.position[ball]);
-            distance <= radius(ball) + margin
-        }
-    }
+/// The box around a body whose base pose is `base`.
+fn case<S: Space>(bodies: &Bodies<S>, k: usize, base: &Pose<S>) -> Option<Case<S>> {
+    let bounds = bodies.bounds[k].as_ref()?;
+    Some(Case::new(bounds, base))
 }
 
 /// The numbers of the contact law in a substep of h seconds.

@@ -1,6 +1,7 @@
 //! Records of patches: see [`super::patch`] for what is in them.
 
 use super::patch::{Layout, NO_POINT};
+use super::shared::Shared;
 use super::simd::{Column, LANES};
 use crate::space::{Components, Space};
 use serde::{Deserialize, Serialize};
@@ -57,47 +58,11 @@ impl Records {
         self.columns[record * S::RECORD..(record + 1) * S::RECORD].fill(Column::default());
     }
 
-    /// Writes a patch between two bodies.
-    pub(crate) fn write<S: Space>(
-        &mut self,
-        patch: u32,
-        bodies: [u32; 2],
-        numbers: &PatchNumbers<S>,
-    ) {
-        let record = patch as usize + 1;
-        self.ends[record] = bodies.map(|k| k + 1);
-        let columns = &mut self.columns[record * S::RECORD..(record + 1) * S::RECORD];
-        let mut put = |at: usize, value: f64| columns[at / LANES].0[at % LANES] = value as f32;
-        let basis = &numbers.basis;
-        let (normal, tangent) = (S::column(basis, 0), S::column(basis, 1));
-        for axis in 0..S::DIM {
-            put(Layout::<S>::NORMAL + axis, normal.component(axis));
-            put(Layout::<S>::ARM_A + axis, numbers.arm_a.component(axis));
-            put(Layout::<S>::ARM_B + axis, numbers.arm_b.component(axis));
-        }
-        for axis in 0..S::TANGENT {
-            put(Layout::<S>::TANGENT + axis, tangent.component(axis));
-        }
-        put(Layout::<S>::MU, numbers.friction);
-        put(Layout::<S>::MASS, numbers.mass);
-        put(Layout::<S>::RESTITUTION, numbers.restitution);
-        put(Layout::<S>::SLIDE, numbers.slide);
-        for p in 0..S::POINTS {
-            let at = Layout::<S>::point(p);
-            let point = numbers.points[p];
-            let is_there = p < numbers.count;
-            let separation = if is_there {
-                point.separation
-            } else {
-                f64::from(NO_POINT)
-            };
-            put(at + Layout::<S>::SEPARATION, separation);
-            for k in 0..Layout::<S>::TANGENTS {
-                put(at + Layout::<S>::PLACE + k, point.place[k]);
-            }
-            for k in 0..S::DIM {
-                put(at + Layout::<S>::FORCE + k, point.force[k]);
-            }
+    /// The records, to be written by several threads.
+    pub(crate) fn share(&mut self) -> SharedRecords<'_> {
+        SharedRecords {
+            columns: Shared::new(&mut self.columns),
+            ends: Shared::new(&mut self.ends),
         }
     }
 
@@ -118,12 +83,89 @@ impl Records {
     /// The force at a patch's point in the patch's axes, N.
     pub(crate) fn force<S: Space>(&self, patch: u32, point: usize) -> [f64; 3] {
         let record = patch as usize + 1;
-        let columns = &self.columns[record * S::RECORD..(record + 1) * S::RECORD];
-        let at = Layout::<S>::point(point) + Layout::<S>::FORCE;
-        let mut force = [0.0; 3];
-        for (k, part) in force.iter_mut().enumerate().take(S::DIM) {
-            *part = f64::from(columns[(at + k) / LANES].0[(at + k) % LANES]);
+        force_in::<S>(
+            &self.columns[record * S::RECORD..(record + 1) * S::RECORD],
+            point,
+        )
+    }
+}
+
+/// The force at a point of a record in its patch's axes, N.
+pub(crate) fn force_in<S: Space>(record: &[Column], point: usize) -> [f64; 3] {
+    let at = Layout::<S>::point(point) + Layout::<S>::FORCE;
+    let mut force = [0.0; 3];
+    for (k, part) in force.iter_mut().enumerate().take(S::DIM) {
+        *part = f64::from(record[(at + k) / LANES].0[(at + k) % LANES]);
+    }
+    force
+}
+
+/// Columns of a record at most, in any space.
+const MOST_COLUMNS: usize = 6;
+
+/// Records that several threads write, each its own.
+pub(crate) struct SharedRecords<'a> {
+    columns: Shared<'a, Column>,
+    ends: Shared<'a, [u32; 2]>,
+}
+
+impl SharedRecords<'_> {
+    /// The record of a patch.
+    pub(crate) fn read<S: Space>(&self, patch: u32) -> [Column; MOST_COLUMNS] {
+        let first = (patch as usize + 1) * S::RECORD;
+        let mut record = [Column::default(); MOST_COLUMNS];
+        for (k, column) in record.iter_mut().enumerate().take(S::RECORD) {
+            *column = self.columns.read(first + k);
         }
-        force
+        record
+    }
+
+    /// Writes a patch between two bodies.
+    pub(crate) fn write<S: Space>(&self, patch: u32, bodies: [u32; 2], numbers: &PatchNumbers<S>) {
+        let record = patch as usize + 1;
+        self.ends.write(record, bodies.map(|k| k + 1));
+        let mut columns = self.read::<S>(patch);
+        numbers.put_into(&mut columns);
+        for (k, &column) in columns.iter().enumerate().take(S::RECORD) {
+            self.columns.write(record * S::RECORD + k, column);
+        }
+    }
+}
+
+impl<S: Space> PatchNumbers<S> {
+    /// Writes what detection knows into a record; what the kernels keep there stays.
+    fn put_into(&self, columns: &mut [Column; MOST_COLUMNS]) {
+        let mut put = |at: usize, value: f64| columns[at / LANES].0[at % LANES] = value as f32;
+        let basis = &self.basis;
+        let (normal, tangent) = (S::column(basis, 0), S::column(basis, 1));
+        for axis in 0..S::DIM {
+            put(Layout::<S>::NORMAL + axis, normal.component(axis));
+            put(Layout::<S>::ARM_A + axis, self.arm_a.component(axis));
+            put(Layout::<S>::ARM_B + axis, self.arm_b.component(axis));
+        }
+        for axis in 0..S::TANGENT {
+            put(Layout::<S>::TANGENT + axis, tangent.component(axis));
+        }
+        put(Layout::<S>::MU, self.friction);
+        put(Layout::<S>::MASS, self.mass);
+        put(Layout::<S>::RESTITUTION, self.restitution);
+        put(Layout::<S>::SLIDE, self.slide);
+        for p in 0..S::POINTS {
+            let at = Layout::<S>::point(p);
+            let point = self.points[p];
+            let is_there = p < self.count;
+            let separation = if is_there {
+                point.separation
+            } else {
+                f64::from(NO_POINT)
+            };
+            put(at + Layout::<S>::SEPARATION, separation);
+            for k in 0..Layout::<S>::TANGENTS {
+                put(at + Layout::<S>::PLACE + k, point.place[k]);
+            }
+            for k in 0..S::DIM {
+                put(at + Layout::<S>::FORCE + k, point.force[k]);
+            }
+        }
     }
 }

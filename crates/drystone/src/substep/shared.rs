@@ -48,4 +48,12 @@ impl<'a, T: Copy> Shared<'a, T> {
         // SAFETY: in range; nobody else uses it now (see the module).
         unsafe { *self.start.add(index) = value }
     }
+
+    /// Changes an element in its place. No other thread may be using it, nor `change` itself.
+    #[inline(always)]
+    pub(crate) fn change(&self, index: usize, change: impl FnOnce(&mut T)) {
+        assert!(index < self.len);
+        // SAFETY: in range; nobody else uses it now (see the module).
+        change(unsafe { &mut *self.start.add(index) });
+    }
 }

@@ -6,21 +6,22 @@
 //! afresh and the patch rewritten; points that continue keep their forces.
 
 use super::pairs::{Pair, PairChanges};
-use super::records::{PatchNumbers, PointNumbers, Records};
-use crate::body::{Bodies, Motion};
+use super::records::{Records, SharedRecords};
+use super::renew::{Found, Renewal, Touched};
+use super::shared::Shared;
+use crate::body::Bodies;
 use crate::detect::Contact;
-use crate::detect::rules::Manner;
 use crate::material::Surface;
 use crate::shape::ContactPoint;
-use crate::space::{Components, Linear, Space};
+use crate::space::{Components, Space};
 use serde::{Deserialize, Serialize};
 
 const NONE: u32 = u32::MAX;
 /// Points in a patch at most, in any space.
-const MOST: usize = 4;
+pub(super) const MOST: usize = 4;
 
 /// Two convex parts that touch.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub(crate) struct Patch<S: Space> {
     pub(crate) a: u32,
@@ -32,11 +33,26 @@ pub(crate) struct Patch<S: Space> {
     /// Points as they were detected.
     pub(crate) points: [ContactPoint<S>; MOST],
     /// The points in A's axes, by which those whose features changed are recognised.
-    anchors: [S::Vector; MOST],
+    pub(super) anchors: [S::Vector; MOST],
     /// The next patch of the same pair.
-    next: u32,
-    /// Whether it is one, or an unused place in the list.
-    is_live: bool,
+    pub(super) next: u32,
+}
+
+impl<S: Space> Patch<S> {
+    /// A place in the list before a patch is written to it.
+    fn blank(point: &ContactPoint<S>, surface: Surface) -> Self {
+        Self {
+            a: 0,
+            b: 0,
+            surface,
+            slide: S::Vector::default(),
+            basis: S::basis(point.normal),
+            count: 0,
+            points: [*point; MOST],
+            anchors: [S::Vector::default(); MOST],
+            next: NONE,
+        }
+    }
 }
 
 /// A pair of bodies and the first of its patches.
@@ -44,6 +60,19 @@ pub(crate) struct Patch<S: Space> {
 struct Touching {
     pair: Pair,
     first: u32,
+    /// How much both bodies together will have travelled since the world began when they can
+    /// touch at the earliest, m.
+    free_until: f64,
+}
+
+impl Touching {
+    fn new(pair: Pair) -> Self {
+        Self {
+            pair,
+            first: NONE,
+            free_until: 0.0,
+        }
+    }
 }
 
 /// All patches.
@@ -70,36 +99,15 @@ impl<S: Space> Default for Patches<S> {
     }
 }
 
-/// Contact points of pairs, as detection found them.
-#[derive(Clone, Debug)]
-pub(crate) struct Found<S: Space> {
-    pub(crate) points: Vec<ContactPoint<S>>,
-    /// Index of the pair, the end of its points and how they touch.
-    pub(crate) ends: Vec<(u32, u32, Manner<S>)>,
-}
-
-impl<S: Space> Default for Found<S> {
-    fn default() -> Self {
-        Self {
-            points: Vec::new(),
-            ends: Vec::new(),
-        }
-    }
-}
-
-/// What patches are made from.
-pub(crate) struct Ground<'a, S: Space> {
-    pub(crate) bodies: &'a Bodies<S>,
-    /// Length of a substep, s.
-    pub(crate) h: f64,
-    /// Displacement and turn of each body since its base pose.
-    pub(crate) drift: &'a dyn Fn(u32) -> Motion<S>,
-}
-
 impl<S: Space> Patches<S> {
     /// The pairs, to be detected.
     pub(crate) fn pair(&self, index: usize) -> Pair {
         self.pairs[index].pair
+    }
+
+    /// Travel of both bodies up to which a pair can't touch, m.
+    pub(crate) fn free_until(&self, index: usize) -> f64 {
+        self.pairs[index].free_until
     }
 
     pub(crate) fn pair_count(&self) -> usize {
@@ -185,7 +193,7 @@ impl<S: Space> Patches<S> {
         let concerns = |pair: &Pair| is_moved[pair.a as usize] || is_moved[pair.b as usize];
         for touching in old {
             while let Some(pair) = new.next_if(|pair| *pair < touching.pair) {
-                merged.push(Touching { pair, first: NONE });
+                merged.push(Touching::new(pair));
             }
             let is_named = new.next_if_eq(&touching.pair).is_some();
             if is_named || !concerns(&touching.pair) {
@@ -194,7 +202,7 @@ impl<S: Space> Patches<S> {
                 self.remove_chain(touching.first);
             }
         }
-        merged.extend(new.map(|pair| Touching { pair, first: NONE }));
+        merged.extend(new.map(Touching::new));
         self.pairs = merged;
     }
 
@@ -214,7 +222,6 @@ impl<S: Space> Patches<S> {
     fn remove_chain(&mut self, mut at: u32) {
         while let Some(patch) = self.list.get_mut(at as usize) {
             let next = patch.next;
-            patch.is_live = false;
             self.records.clear::<S>(at);
             self.unused.push(at);
             self.has_changed = true;
@@ -222,50 +229,81 @@ impl<S: Space> Patches<S> {
         }
     }
 
-    /// Takes over what detection found for some pairs.
-    pub(crate) fn renew(&mut self, ground: &Ground<'_, S>, found: &Found<S>) {
-        let mut start = 0;
-        for &(index, end, manner) in &found.ends {
-            let points = &found.points[start..end as usize];
-            start = end as usize;
-            self.renew_pair(ground, index as usize, points, &manner);
+    /// Notes which pairs have come apart, and gives each group of points that was found a place in
+    /// the list: that of the patch it continues, or another. Points of a pair come part by part;
+    /// each pair of parts is a patch.
+    pub(crate) fn assign(&mut self, found: &[Found<S>], renewals: &mut Vec<Renewal>) {
+        for &(index, free_until) in found.iter().flat_map(|part| &part.parted) {
+            let touching = &mut self.pairs[index as usize];
+            touching.free_until = free_until;
+            let first = std::mem::replace(&mut touching.first, NONE);
+            self.remove_chain(first);
+        }
+        renewals.clear();
+        for (part, found) in found.iter().enumerate() {
+            let mut start = 0;
+            for (manner, touched) in found.touched.iter().enumerate() {
+                let end = touched.end as usize;
+                let whole = Renewal {
+                    part,
+                    manner,
+                    points: start..end,
+                    at: NONE,
+                    is_new: true,
+                };
+                self.assign_pair(touched, &found.points, whole, renewals);
+                start = end;
+            }
         }
     }
 
-    /// Points of a pair come part by part; each pair of parts is a patch.
-    fn renew_pair(
+    fn assign_pair(
         &mut self,
-        ground: &Ground<'_, S>,
-        index: usize,
+        touched: &Touched<S>,
         points: &[ContactPoint<S>],
-        manner: &Manner<S>,
+        whole: Renewal,
+        renewals: &mut Vec<Renewal>,
     ) {
-        let Touching { pair, first } = self.pairs[index];
-        if points.is_empty() {
-            self.pairs[index].first = NONE;
-            self.remove_chain(first);
-            return;
-        }
         let parts = |p: &ContactPoint<S>| (p.feature.part_a, p.feature.part_b);
-        let (mut old, mut new_first, mut last) = (first, NONE, NONE);
-        for group in points.chunk_by(|p, q| parts(p) == parts(q)) {
-            let patch = fresh(ground, pair, group, manner);
-            let at = match self.take(&mut old, parts(&group[0])) {
-                Some(at) => {
-                    let kept = self.inherited(at, &patch, ground.bodies);
-                    self.write(ground, at, patch, &kept);
-                    at
-                }
-                None => self.insert(ground, patch),
-            };
+        let (index, surface) = (touched.index as usize, touched.manner.surface);
+        let (mut old, mut first, mut last) = (self.pairs[index].first, NONE, NONE);
+        let mut start = whole.points.start;
+        for group in points[whole.points.clone()].chunk_by(|p, q| parts(p) == parts(q)) {
+            let known = self.take(&mut old, parts(&group[0]));
+            let at = known.unwrap_or_else(|| self.insert(&group[0], surface));
+            self.list[at as usize].next = NONE;
             match self.list.get_mut(last as usize) {
                 Some(before) => before.next = at,
-                None => new_first = at,
+                None => first = at,
             }
             last = at;
+            let end = start + group.len();
+            renewals.push(Renewal {
+                points: start..end,
+                at,
+                is_new: known.is_none(),
+                ..whole
+            });
+            start = end;
         }
         self.remove_chain(old);
-        self.pairs[index].first = new_first;
+        self.pairs[index].first = first;
+    }
+
+    /// A place for a new patch.
+    fn insert(&mut self, point: &ContactPoint<S>, surface: Surface) -> u32 {
+        let at = self.unused.pop().unwrap_or_else(|| {
+            self.list.push(Patch::blank(point, surface));
+            self.list.len() as u32 - 1
+        });
+        self.records.reserve::<S>(at);
+        self.has_changed = true;
+        at
+    }
+
+    /// Patches and records, to be written by several threads.
+    pub(crate) fn share(&mut self) -> (Shared<'_, Patch<S>>, SharedRecords<'_>) {
+        (Shared::new(&mut self.list), self.records.share())
     }
 
     /// Takes the patch of these parts out of a chain.
@@ -284,97 +322,6 @@ impl<S: Space> Patches<S> {
             (before, at) = (at, next);
         }
         None
-    }
-
-    fn insert(&mut self, ground: &Ground<'_, S>, patch: Patch<S>) -> u32 {
-        let at = match self.unused.pop() {
-            Some(at) => at,
-            None => {
-                self.list.push(patch.clone());
-                self.list.len() as u32 - 1
-            }
-        };
-        self.records.reserve::<S>(at);
-        self.has_changed = true;
-        self.write(ground, at, patch, &[[0.0; 3]; MOST]);
-        at
-    }
-
-    /// Forces of a renewed patch's points: those of the old points they continue.
-    fn inherited(&self, at: u32, after: &Patch<S>, bodies: &Bodies<S>) -> [[f64; 3]; MOST] {
-        let before = &self.list[at as usize];
-        let size = bodies.radius[after.a as usize].min(bodies.radius[after.b as usize]);
-        let mut taken = [false; MOST];
-        let mut forces = [[0.0; 3]; MOST];
-        let mut is_new = [false; MOST];
-        let world = |k: usize| {
-            let local = self.records.force::<S>(at, k);
-            S::to_world(&before.basis, vector::<S>(local))
-        };
-        for k in 0..after.count {
-            let same = (0..before.count)
-                .find(|&j| !taken[j] && before.points[j].feature == after.points[k].feature);
-            match same {
-                Some(j) => {
-                    taken[j] = true;
-                    forces[k] = numbers(S::to_local(&after.basis, world(j)));
-                }
-                None => is_new[k] = true,
-            }
-        }
-        for k in (0..after.count).filter(|&k| is_new[k]) {
-            let distance = |j: usize| (before.anchors[j] - after.anchors[k]).length();
-            let nearest = (0..before.count)
-                .filter(|&j| !taken[j] && distance(j) < 0.05 * size)
-                .min_by(|&i, &j| distance(i).total_cmp(&distance(j)));
-            if let Some(j) = nearest {
-                taken[j] = true;
-                forces[k] = numbers(S::to_local(&after.basis, world(j)));
-            }
-        }
-        forces
-    }
-
-    /// Puts a patch at a place of the list and its numbers into its record.
-    fn write(
-        &mut self,
-        ground: &Ground<'_, S>,
-        at: u32,
-        patch: Patch<S>,
-        forces: &[[f64; 3]; MOST],
-    ) {
-        let center = patch.points[..patch.count]
-            .iter()
-            .fold(S::Vector::default(), |sum, p| sum + p.position)
-            * (1.0 / patch.count as f64);
-        let arm = |body: u32| center - ground.bodies.position[body as usize];
-        let mut numbers = PatchNumbers::<S> {
-            basis: patch.basis,
-            arm_a: arm(patch.a),
-            arm_b: arm(patch.b),
-            friction: patch.surface.friction,
-            restitution: patch.surface.restitution,
-            slide: patch.slide.dot(S::column(&patch.basis, 1)) * ground.h,
-            mass: shared_mass(ground.bodies, patch.a, patch.b) / patch.count as f64,
-            points: [PointNumbers::default(); MOST],
-            count: patch.count,
-        };
-        let (drift_a, drift_b) = ((ground.drift)(patch.a), (ground.drift)(patch.b));
-        for (k, point) in patch.points[..patch.count].iter().enumerate() {
-            let local = S::to_local(&patch.basis, point.position - center);
-            let moved = |drift: &Motion<S>, body: u32| {
-                let arm = point.position - ground.bodies.position[body as usize];
-                drift.linear + S::spin_cross(drift.spin, arm)
-            };
-            let apart = moved(&drift_b, patch.b) - moved(&drift_a, patch.a);
-            numbers.points[k] = PointNumbers {
-                place: [local.component(1), local.component(2)],
-                separation: point.separation - point.normal.dot(apart),
-                force: forces[k],
-            };
-        }
-        self.records.write(at, [patch.a, patch.b], &numbers);
-        self.list[at as usize] = patch;
     }
 
     /// All points as contacts, with the impulses of a step of `dt`.
@@ -407,105 +354,6 @@ pub(crate) fn vector<S: Space>(numbers: [f64; 3]) -> S::Vector {
     })
 }
 
-fn numbers<V: Components>(vector: V) -> [f64; 3] {
+pub(super) fn numbers<V: Components>(vector: V) -> [f64; 3] {
     std::array::from_fn(|axis| vector.component(axis))
-}
-
-/// A patch from contact points of one pair of parts.
-fn fresh<S: Space>(
-    ground: &Ground<'_, S>,
-    pair: Pair,
-    points: &[ContactPoint<S>],
-    manner: &Manner<S>,
-) -> Patch<S> {
-    let Pair { a, b } = pair;
-    let mut kept = [points[0]; MOST];
-    let count = spread_out::<S>(points, &mut kept);
-    let frame = ground.bodies.origin(a as usize);
-    Patch {
-        a,
-        b,
-        surface: manner.surface,
-        slide: manner.slide,
-        basis: basis_along::<S>(points[0].normal, manner.slide),
-        count,
-        points: kept,
-        anchors: kept.map(|p| frame.local_point(p.position)),
-        next: NONE,
-        is_live: true,
-    }
-}
-
-/// Normal and tangents, the first of which is along `slide` where there is any.
-fn basis_along<S: Space>(normal: S::Vector, slide: S::Vector) -> S::Matrix {
-    let basis = S::basis(normal);
-    let local = S::to_local(&basis, slide);
-    let (along, across) = (local.component(1), local.component(2));
-    let length = along.hypot(across);
-    if S::DIM == 2 || length == 0.0 {
-        return basis;
-    }
-    let (t, s) = (S::column(&basis, 1), S::column(&basis, 2));
-    S::matrix(|k| match k {
-        0 => normal,
-        1 => (t * along + s * across) * (1.0 / length),
-        _ => (s * along - t * across) * (1.0 / length),
-    })
-}
-
-/// Keeps at most `POINTS` points: the deepest, the one furthest from it, the one
-/// furthest from the line through both, and the one furthest on that line's other side.
-fn spread_out<S: Space>(points: &[ContactPoint<S>], kept: &mut [ContactPoint<S>; MOST]) -> usize {
-    if points.len() <= S::POINTS {
-        kept[..points.len()].copy_from_slice(points);
-        return points.len();
-    }
-    let best = |score: &dyn Fn(&ContactPoint<S>) -> f64| {
-        let mut best = 0;
-        for k in 1..points.len() {
-            if score(&points[k]) > score(&points[best]) {
-                best = k;
-            }
-        }
-        best
-    };
-    let basis = S::basis(points[0].normal);
-    let flat = |p: &ContactPoint<S>| {
-        let local = S::to_local(&basis, p.position);
-        [local.component(1), local.component(2)]
-    };
-    let first = best(&|p| -p.separation);
-    let from = flat(&points[first]);
-    let away = |p: &ContactPoint<S>| {
-        let at = flat(p);
-        let (x, y) = (at[0] - from[0], at[1] - from[1]);
-        x * x + y * y
-    };
-    let second = best(&away);
-    kept[0] = points[first];
-    kept[1] = points[second];
-    if S::POINTS == 2 {
-        return 2;
-    }
-    let to = flat(&points[second]);
-    let side = |p: &ContactPoint<S>| {
-        let at = flat(p);
-        (to[0] - from[0]) * (at[1] - from[1]) - (to[1] - from[1]) * (at[0] - from[0])
-    };
-    let (third, fourth) = (best(&side), best(&|p| -side(p)));
-    let mut count = 2;
-    for (k, sign) in [(third, 1.0), (fourth, -1.0)] {
-        if k != first && k != second && sign * side(&points[k]) > 0.0 {
-            kept[count] = points[k];
-            count += 1;
-        }
-    }
-    count
-}
-
-/// Mass that an impulse between two bodies moves, turning aside, kg.
-fn shared_mass<S: Space>(bodies: &Bodies<S>, a: u32, b: u32) -> f64 {
-    let inverse = |k: u32| 1.0 / bodies.mass(k as usize);
-    let sum = inverse(a) + inverse(b);
-    if sum > 0.0 { 1.0 / sum } else { 0.0 }
 }

@@ -1,0 +1,165 @@
+//! Contact points of the pairs that have moved.
+//!
+//! Most pairs are near but do not touch. Each remembers how far apart it was: until its bodies
+//! together have travelled that far, it need not be looked at.
+
+use super::renew::{Found, Touched};
+use super::touching::Patches;
+use crate::body::Bodies;
+use crate::detect::rules::PairRules;
+use crate::detect::{Lookahead, touch};
+use crate::shape::{Bounds, ContactPoint, Geometry, Pose};
+use crate::space::{Components, Linear, Space};
+
+/// Pairs that are worth a thread.
+const WORTH: usize = 256;
+
+/// What pairs are looked at with.
+pub(crate) struct Watch<'a, S: Space> {
+    pub(crate) bodies: &'a Bodies<S>,
+    pub(crate) rules: &'a PairRules<'a, S>,
+    pub(crate) ahead: Lookahead,
+    /// Bodies that have left their base pose.
+    pub(crate) is_dirty: &'a [bool],
+    /// How far each body can move in the step, half of the contact margin included, m.
+    pub(crate) reach: &'a [f64],
+    /// Boxes around the bodies at their base poses.
+    pub(crate) cases: &'a [Option<Case<S>>],
+    /// How far each body has moved at most since the world began, m.
+    pub(crate) travel: &'a [f64],
+}
+
+impl<S: Space> Watch<'_, S> {
+    /// Looks at all pairs with a dirty body, one list a thread.
+    pub(crate) fn look(&self, patches: &Patches<S>, threads: usize, found: &mut Vec<Found<S>>) {
+        let count = patches.pair_count();
+        let threads = threads.min(count / WORTH + 1);
+        found.resize_with(threads, Found::default);
+        let look = |k: usize, found: &mut Found<S>| {
+            found.clear();
+            let mut points = Vec::new();
+            for index in count * k / threads..count * (k + 1) / threads {
+                self.look_at(patches, index, &mut points, found);
+            }
+        };
+        std::thread::scope(|scope| {
+            let look = &look;
+            let mut lists = found.iter_mut().enumerate();
+            let mine = lists.next();
+            for (k, list) in lists {
+                scope.spawn(move || look(k, list));
+            }
+            if let Some((k, list)) = mine {
+                look(k, list);
+            }
+        });
+    }
+
+    fn look_at(
+        &self,
+        patches: &Patches<S>,
+        index: usize,
+        points: &mut Vec<ContactPoint<S>>,
+        found: &mut Found<S>,
+    ) {
+        let pair = patches.pair(index);
+        let (a, b) = (pair.a as usize, pair.b as usize);
+        if !(self.is_dirty[a] || self.is_dirty[b]) {
+            return;
+        }
+        // Both reaches hold half of the margin each.
+        let margin = self.reach[a] + self.reach[b];
+        let travel = self.travel[a] + self.travel[b];
+        // Bodies that are not dirty may be a fifth of the margin from where they were.
+        let slack = margin + 0.5 * self.ahead.margin;
+        if patches.free_until(index) - travel > slack {
+            return;
+        }
+        let mut apart = clearance(self.bodies, a, b);
+        if apart <= slack
+            && let (Some(one), Some(other)) = (&self.cases[a], &self.cases[b])
+        {
+            // Cases are where bodies were when they last left their base pose.
+            apart = apart.max(one.apart(other) - 0.5 * self.ahead.margin);
+        }
+        points.clear();
+        if apart <= margin {
+            touch(self.bodies, (a, b), margin, &self.ahead, points);
+        }
+        let index = index as u32;
+        if !points.is_empty() {
+            let manner = self.rules.adjust(self.bodies, (a, b), points);
+            if !points.is_empty() {
+                found.points.append(points);
+                let end = found.points.len() as u32;
+                found.touched.push(Touched {
+                    index,
+                    pair,
+                    end,
+                    manner,
+                });
+                return;
+            }
+        }
+        found.parted.push((index, travel + apart));
+    }
+}
+
+/// A box around a body in the body's own axes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Case<S: Space> {
+    middle: S::Vector,
+    axes: S::Matrix,
+    half: S::Vector,
+}
+
+impl<S: Space> Case<S> {
+    /// The case of a body at a pose of its centre of mass.
+    pub(crate) fn new(bounds: &Bounds<S>, center: &Pose<S>) -> Self {
+        let axis = |k: usize| S::Vector::default().with_component(k, 1.0);
+        Self {
+            middle: center.point((bounds.lower + bounds.upper) * 0.5),
+            axes: S::matrix(|k| S::rotate(center.rotation, axis(k))),
+            half: (bounds.upper - bounds.lower) * 0.5,
+        }
+    }
+
+    /// How far two cases are apart at least, m: the widest gap between a face of one and the other.
+    fn apart(&self, other: &Self) -> f64 {
+        let between = other.middle - self.middle;
+        let mut taken_of_other = [0.0; 3];
+        let mut widest = f64::NEG_INFINITY;
+        for i in 0..S::DIM {
+            let axis = S::column(&self.axes, i);
+            let mut taken = self.half.component(i);
+            for (j, taken_of_other) in taken_of_other.iter_mut().enumerate().take(S::DIM) {
+                let along = axis.dot(S::column(&other.axes, j)).abs();
+                taken += along * other.half.component(j);
+                *taken_of_other += along * self.half.component(i);
+            }
+            widest = widest.max(axis.dot(between).abs() - taken);
+        }
+        for (j, taken) in taken_of_other.into_iter().enumerate().take(S::DIM) {
+            let along = S::column(&other.axes, j).dot(between).abs();
+            widest = widest.max(along - other.half.component(j) - taken);
+        }
+        widest
+    }
+}
+
+/// A distance that two bodies are apart at least, m: that of the balls around them, or of a ball
+/// from an unbounded body; negative where these overlap.
+pub(super) fn clearance<S: Space>(bodies: &Bodies<S>, a: usize, b: usize) -> f64 {
+    let radius = |k: usize| bodies.radius[k];
+    match (radius(a).is_finite(), radius(b).is_finite()) {
+        (true, true) => {
+            let between = bodies.position[b] - bodies.position[a];
+            between.length() - radius(a) - radius(b)
+        }
+        (is_bounded, _) => {
+            let (ball, wall) = if is_bounded { (a, b) } else { (b, a) };
+            let pose = bodies.origin(wall);
+            bodies.shape[wall].signed_distance(&pose, bodies.position[ball]) - radius(ball)
+        }
+    }
+}
