@@ -88,7 +88,7 @@ impl<S: Space> RealTime<S> {
         for (k, (push, twist)) in tied.into_iter().enumerate() {
             // What touches nothing was moved apart: it neither loses nor gains here.
             let (before, mut free) = if self.is_in_columns(k) && !self.is_asleep(k) {
-                self.columns.last_substep(k, h)
+                self.last_substep(k, h, options)
             } else {
                 (bodies.motion[k], bodies.motion[k])
             };
@@ -124,15 +124,20 @@ impl<S: Space> RealTime<S> {
                     self.side(bodies, patch.b, point),
                 ];
                 put_on_belt(bodies, contact, &mut sides, &mut problem);
+                let mut target = -self.patches.records.gap::<S>(at, k) / h;
+                let mut impulse = vector::<S>(self.patches.records.force::<S>(at, k)) * h;
+                if let Some(strike) = self.strikes.of(at).filter(|_| options.substeps == 1) {
+                    target = strike.rebound[k].map_or(target, |speed| speed.max(target));
+                    impulse += S::to_local(&patch.basis, strike.impulse[k]);
+                }
                 problem.rows.push(Row {
                     a: sides[0],
                     b: sides[1],
                     basis: patch.basis,
                     mu: patch.surface.friction,
-                    target: -self.patches.records.gap::<S>(at, k) / h,
+                    target,
                 });
-                let force = vector::<S>(self.patches.records.force::<S>(at, k));
-                impulses.local.push(force * h);
+                impulses.local.push(impulse);
             }
         }
         let count = problem.rows.len() as u32;
@@ -158,6 +163,20 @@ impl<S: Space> RealTime<S> {
             solved,
             fresh: self.fresh_contacts(bodies, settings),
         }
+    }
+
+    /// Motion of a body before the last substep, and what it would be after it without contact.
+    /// Impacts come before the first substep, so that they belong to it.
+    fn last_substep(&self, k: usize, h: f64, options: &Substep) -> (Motion<S>, Motion<S>) {
+        let (mut before, mut free) = self.columns.last_substep(k, h);
+        if options.substeps == 1 {
+            let taken = self.strikes.change(k, &before);
+            for motion in [&mut before, &mut free] {
+                motion.linear += taken.linear;
+                motion.spin += taken.spin;
+            }
+        }
+        (before, free)
     }
 
     fn side(&self, bodies: &Bodies<S>, body: u32, point: &ContactPoint<S>) -> Side<S> {

@@ -102,6 +102,9 @@ impl Graph {
     }
 
     fn touches(&self, body: usize) -> &[Touch] {
+        if !self.is_held(body) {
+            return &[];
+        }
         &self.touches[self.starts[body] as usize..self.starts[body + 1] as usize]
     }
 

@@ -173,7 +173,6 @@ fn numbers_of<S: Space>(
         arm_a: arm(patch.a),
         arm_b: arm(patch.b),
         friction: patch.surface.friction,
-        restitution: patch.surface.restitution,
         slide: patch.slide.dot(S::column(&patch.basis, 1)) * ground.h,
         mass: shared_mass(ground.bodies, patch.a, patch.b) / patch.count as f64,
         points: [PointNumbers::default(); MOST],

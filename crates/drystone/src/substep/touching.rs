@@ -9,6 +9,7 @@ use super::pairs::{Pair, PairChanges};
 use super::records::{Records, SharedRecords};
 use super::renew::{Found, Renewal, Touched};
 use super::shared::Shared;
+use super::strike::Strikes;
 use crate::body::Bodies;
 use crate::detect::Contact;
 use crate::material::Surface;
@@ -120,6 +121,11 @@ impl<S: Space> Patches<S> {
         self.pairs.iter().flat_map(move |touching| {
             std::iter::successors(of(touching.first), move |(_, patch)| of(patch.next))
         })
+    }
+
+    /// A patch.
+    pub(crate) fn patch(&self, patch: u32) -> &Patch<S> {
+        &self.list[patch as usize]
     }
 
     /// The normal of a patch, from A to B.
@@ -324,11 +330,18 @@ impl<S: Space> Patches<S> {
         None
     }
 
-    /// All points as contacts, with the impulses of a step of `dt`.
-    pub(crate) fn contacts(&self, bodies: &Bodies<S>, dt: f64) -> Vec<Contact<S>> {
+    /// All points as contacts, with the impulses of a step of `dt`, impacts among them.
+    pub(crate) fn contacts(
+        &self,
+        bodies: &Bodies<S>,
+        strikes: &Strikes<S>,
+        dt: f64,
+    ) -> Vec<Contact<S>> {
         let mut contacts = Vec::new();
         for (at, patch) in self.iter() {
+            let strike = strikes.of(at);
             for k in 0..patch.count {
+                let struck = strike.map_or_else(S::Vector::default, |strike| strike.impulse[k]);
                 let local = vector::<S>(self.records.force::<S>(at, k));
                 contacts.push(Contact {
                     a: patch.a,
@@ -336,7 +349,7 @@ impl<S: Space> Patches<S> {
                     point: patch.points[k],
                     surface: patch.surface,
                     slide: patch.slide,
-                    impulse: S::to_world(&patch.basis, local) * dt,
+                    impulse: S::to_world(&patch.basis, local) * dt + struck,
                     anchor: bodies
                         .origin(patch.a as usize)
                         .local_point(patch.points[k].position),

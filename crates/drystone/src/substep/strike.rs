@@ -1,0 +1,333 @@
+//! Impacts, before anything else of a step.
+//!
+//! Rounds over bodies ([`super`]) move one body at a time, so what two of them do to each other is
+//! equal and opposite only once the rounds have converged. At rest that is soon so; when a ball
+//! hits a wall it is not. So hits are taken out of the rounds' hands. Where a point closes faster
+//! than its gap allows,
+//!
+//! $$ -u_N - \max(d, 0)/\Delta t > w , $$
+//!
+//! an impulse P along the normal, and friction of at most μP against what slides, change the
+//! motion of both bodies at once; the point then leaves at $-e\,u_N$, or closes its gap within the
+//! step where it does not bounce. One hit makes others: whatever was moved is looked at again, for
+//! a few sweeps. Each hit keeps momentum to the last bit of rounding and makes no energy (e ≤ 1,
+//! friction at most stops a slide), so any number of them does, and a row of touching balls passes
+//! a blow on as Newton's cradle does. What is slower than w, and what the sweeps leave, is left to
+//! the rounds.
+
+use super::graph::Graph;
+use super::touching::{MOST, Patch, Patches};
+use crate::body::{Bodies, Motion};
+use crate::space::{Components, Linear, Space};
+use serde::{Deserialize, Serialize};
+
+/// Sweeps over everything that has been hit.
+const SWEEPS: usize = 8;
+/// Turn in a step up to which points that do not touch yet bounce, rad.
+const MOST_TURN: f64 = 0.2;
+
+/// The numbers of the law of impact.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StrikeLaw {
+    /// Length of the step, s.
+    pub(crate) dt: f64,
+    /// w: what closes by less than this too fast is no impact, m/s.
+    pub(crate) least: f64,
+    /// Slower than this nothing bounces, m/s.
+    pub(crate) threshold: f64,
+    /// What is this near touches, m.
+    pub(crate) margin: f64,
+}
+
+/// What hit a patch.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub(crate) struct Strike<S: Space> {
+    patch: u32,
+    /// Impulse on B at each point, N·s.
+    pub(crate) impulse: [S::Vector; MOST],
+    /// Speed at which each point must part, if it bounced, m/s.
+    pub(crate) rebound: [Option<f64>; MOST],
+}
+
+/// The impacts of a step.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub(crate) struct Strikes<S: Space> {
+    /// In the order of patches.
+    list: Vec<Strike<S>>,
+    /// Motion of all bodies before; empty if there was no impact.
+    before: Vec<Motion<S>>,
+    #[serde(skip)]
+    scratch: Scratch,
+}
+
+/// Lists that are kept for their memory.
+#[derive(Clone, Debug, Default)]
+struct Scratch {
+    is_fast: Vec<bool>,
+    is_struck: Vec<bool>,
+    active: Vec<u32>,
+    struck: Vec<u32>,
+}
+
+impl<S: Space> Default for Strikes<S> {
+    fn default() -> Self {
+        Self {
+            list: Vec::new(),
+            before: Vec::new(),
+            scratch: Scratch::default(),
+        }
+    }
+}
+
+impl<S: Space> Strikes<S> {
+    /// What hit a patch in the last step.
+    pub(crate) fn of(&self, patch: u32) -> Option<&Strike<S>> {
+        let at = self.list.binary_search_by_key(&patch, |s| s.patch);
+        at.ok().map(|at| &self.list[at])
+    }
+
+    /// What impacts took from a body's motion.
+    pub(crate) fn change(&self, body: usize, after: &Motion<S>) -> Motion<S> {
+        let before = self.before.get(body).unwrap_or(after);
+        Motion {
+            linear: before.linear - after.linear,
+            spin: before.spin - after.spin,
+        }
+    }
+
+    /// Lets whatever is about to hit something hit it.
+    pub(crate) fn strike(
+        &mut self,
+        bodies: &mut Bodies<S>,
+        patches: &Patches<S>,
+        graph: &Graph,
+        law: &StrikeLaw,
+    ) {
+        self.list.clear();
+        self.before.clear();
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.find_fast(bodies, graph, law.least);
+        for _ in 0..SWEEPS {
+            if scratch.active.is_empty() {
+                break;
+            }
+            if self.before.is_empty() {
+                self.before.clone_from(&bodies.motion);
+            }
+            for at in 0..scratch.active.len() {
+                let patch = scratch.active[at];
+                if self.strike_patch(bodies, patches.patch(patch), patch, law) {
+                    scratch.note(patches.patch(patch));
+                }
+            }
+            scratch.follow(graph);
+        }
+        self.scratch = scratch;
+        if self.list.is_empty() {
+            self.before.clear();
+        }
+        self.merge();
+        self.settle_rebounds(bodies, patches);
+    }
+
+    /// Where hits follow each other, what a point parts with in the end is what its law asks for.
+    fn settle_rebounds(&mut self, bodies: &Bodies<S>, patches: &Patches<S>) {
+        for strike in &mut self.list {
+            let patch = patches.patch(strike.patch);
+            for (point, rebound) in patch.points.iter().zip(&mut strike.rebound) {
+                if let Some(speed) = rebound {
+                    let ends = [patch.a as usize, patch.b as usize];
+                    let arms = ends.map(|k| point.position - bodies.position[k]);
+                    *speed = point.normal.dot(velocity(bodies, ends, arms)).max(0.0);
+                }
+            }
+        }
+    }
+
+    /// Makes one strike of all that hit the same patch.
+    fn merge(&mut self) {
+        self.list.sort_by_key(|strike| strike.patch);
+        self.list.dedup_by(|next, strike| {
+            let is_same = next.patch == strike.patch;
+            if is_same {
+                for k in 0..MOST {
+                    strike.impulse[k] += next.impulse[k];
+                    strike.rebound[k] = next.rebound[k].or(strike.rebound[k]);
+                }
+            }
+            is_same
+        });
+    }
+
+    /// Lets the points of a patch hit, one after the other. Returns whether any did.
+    fn strike_patch(
+        &mut self,
+        bodies: &mut Bodies<S>,
+        patch: &Patch<S>,
+        number: u32,
+        law: &StrikeLaw,
+    ) -> bool {
+        let mut strike = Strike {
+            patch: number,
+            impulse: [S::Vector::default(); MOST],
+            rebound: [None; MOST],
+        };
+        let mut is_hit = false;
+        for k in 0..patch.count {
+            if let Some((impulse, rebound)) = strike_point(bodies, patch, k, law) {
+                is_hit = true;
+                strike.impulse[k] = impulse;
+                strike.rebound[k] = rebound;
+            }
+        }
+        if is_hit {
+            self.list.push(strike);
+        }
+        is_hit
+    }
+}
+
+impl Scratch {
+    /// Patches of whatever is fast enough to hit.
+    fn find_fast<S: Space>(&mut self, bodies: &Bodies<S>, graph: &Graph, least: f64) {
+        self.is_fast.clear();
+        let mut is_script_fast = false;
+        for k in 0..bodies.len() {
+            let Motion { linear, spin } = bodies.motion[k];
+            let radius = bodies.radius[k];
+            let sweep = if radius.is_finite() {
+                spin.length() * radius
+            } else {
+                0.0
+            };
+            // Of two that close faster than `least`, one is faster than half of it.
+            let is_fast = linear.length() + sweep > 0.5 * least;
+            self.is_fast.push(is_fast);
+            is_script_fast |= is_fast && !bodies.is_dynamic(k);
+        }
+        self.is_struck.clear();
+        self.is_struck.resize(bodies.len(), false);
+        self.active.clear();
+        for k in 0..bodies.len() {
+            let own = self.is_fast[k];
+            if !own && !is_script_fast {
+                continue;
+            }
+            for (record, other, _) in graph.patches_of(k) {
+                if own || self.is_fast[other as usize] {
+                    self.active.push(record - 1);
+                }
+            }
+        }
+        self.tidy();
+    }
+
+    fn note<S: Space>(&mut self, patch: &Patch<S>) {
+        for body in [patch.a, patch.b] {
+            if !std::mem::replace(&mut self.is_struck[body as usize], true) {
+                self.struck.push(body);
+            }
+        }
+    }
+
+    /// Goes on to the patches of the bodies that were struck.
+    fn follow(&mut self, graph: &Graph) {
+        self.active.clear();
+        for body in self.struck.drain(..) {
+            self.is_struck[body as usize] = false;
+            let touching = graph.patches_of(body as usize);
+            self.active.extend(touching.map(|(record, ..)| record - 1));
+        }
+        self.tidy();
+    }
+
+    fn tidy(&mut self) {
+        self.active.sort_unstable();
+        self.active.dedup();
+    }
+}
+
+/// Lets one point hit, if it does: the impulse on B, N·s, and the speed of a rebound, m/s.
+fn strike_point<S: Space>(
+    bodies: &mut Bodies<S>,
+    patch: &Patch<S>,
+    point: usize,
+    law: &StrikeLaw,
+) -> Option<(S::Vector, Option<f64>)> {
+    let at = &patch.points[point];
+    let ends = [patch.a as usize, patch.b as usize];
+    let arms = ends.map(|k| at.position - bodies.position[k]);
+    let closing = velocity(bodies, ends, arms) + patch.slide;
+    let speed = -at.normal.dot(closing);
+    let allowed = at.separation.max(0.0) / law.dt;
+    if speed - allowed <= law.least {
+        return None;
+    }
+    let e = patch.surface.restitution;
+    let turned = ends.map(|k| bodies.motion[k].spin.length() * law.dt);
+    // The point of a body that spins fast is elsewhere by the time it would touch.
+    let is_there = at.separation <= law.margin || turned[0] + turned[1] < MOST_TURN;
+    let bounces = e > 0.0 && speed > law.threshold && is_there;
+    let rebound = bounces.then_some(e * speed);
+    let leaving = rebound.unwrap_or(-allowed);
+    let answer = answer_along(bodies, ends, arms, at.normal);
+    if answer <= 0.0 {
+        return None;
+    }
+    let pressed = (leaving + speed) / answer;
+    let mut impulse = at.normal * pressed;
+    push(bodies, ends, arms, impulse);
+    let after = velocity(bodies, ends, arms) + patch.slide;
+    let slip = after - at.normal * at.normal.dot(after);
+    let slip_speed = slip.length();
+    if slip_speed > 0.0 {
+        let along = slip * (1.0 / slip_speed);
+        let stop = slip_speed / answer_along(bodies, ends, arms, along);
+        let drag = along * -stop.min(patch.surface.friction * pressed);
+        push(bodies, ends, arms, drag);
+        impulse += drag;
+    }
+    Some((impulse, rebound))
+}
+
+/// Velocity of B's point relative to A's, m/s.
+fn velocity<S: Space>(bodies: &Bodies<S>, ends: [usize; 2], arms: [S::Vector; 2]) -> S::Vector {
+    let of = |side: usize| {
+        let Motion { linear, spin } = bodies.motion[ends[side]];
+        linear + S::spin_cross(spin, arms[side])
+    };
+    of(1) - of(0)
+}
+
+/// What a unit impulse along a direction changes of the velocity along it, 1/kg.
+fn answer_along<S: Space>(
+    bodies: &Bodies<S>,
+    ends: [usize; 2],
+    arms: [S::Vector; 2],
+    along: S::Vector,
+) -> f64 {
+    let of = |side: usize| {
+        let k = ends[side];
+        let turned = S::cross(arms[side], along);
+        let spin = S::apply_inertia(&bodies.world_inv_inertia(k), turned);
+        along.dot(bodies.inertial[k].inv_mass.scale(along)) + turned.dot(spin)
+    };
+    of(0) + of(1)
+}
+
+/// Gives B an impulse, and A its opposite.
+fn push<S: Space>(
+    bodies: &mut Bodies<S>,
+    ends: [usize; 2],
+    arms: [S::Vector; 2],
+    impulse: S::Vector,
+) {
+    for (side, impulse) in [-impulse, impulse].into_iter().enumerate() {
+        let k = ends[side];
+        let spin = S::apply_inertia(&bodies.world_inv_inertia(k), S::cross(arms[side], impulse));
+        bodies.motion[k].linear += bodies.inertial[k].inv_mass.scale(impulse);
+        bodies.motion[k].spin += spin;
+    }
+}
