@@ -247,6 +247,87 @@ fn a_ball_that_keeps_half_its_speed_keeps_a_quarter_of_its_height() {
     assert!((0.47..0.5 + 0.75 * 0.105).contains(&height), "{height}");
 }
 
+/// Balls of these masses in a row along x, touching, the first of which comes at 3 m/s.
+fn row_of_balls(masses: &[f64], restitution: f64) -> (World2, Vec<BodyId>) {
+    let mut world = World2::new(Settings {
+        gravity: DVec2::ZERO,
+        ..settings()
+    })
+    .unwrap();
+    let ivory = Material {
+        friction: 0.0,
+        restitution,
+        ..Material::default()
+    };
+    let ivory = world.materials.add(ivory).unwrap();
+    let ball = Shape2::ball(0.1).unwrap();
+    let balls = masses.iter().enumerate().map(|(k, &mass)| {
+        let body = Body::rigid(ball.clone()).with_mass(mass).of(ivory);
+        let first = if k == 0 { 0.5 } else { 0.0 };
+        let body = body.at(DVec2::new(0.2 * k as f64 - first, 0.0));
+        let speed = if k == 0 { 3.0 } else { 0.0 };
+        world.add(body.moving(DVec2::new(speed, 0.0))).unwrap()
+    });
+    let balls = balls.collect();
+    (world, balls)
+}
+
+#[test]
+fn a_row_of_balls_passes_a_blow_on() {
+    let (mut world, balls) = row_of_balls(&[1.0; 5], 1.0);
+    run(&mut world, 30);
+    let speed = |k: usize| world.motion(balls[k]).unwrap().linear.x;
+    for k in 0..4 {
+        assert!(speed(k).abs() < 1e-6, "ball {k}: {}", speed(k));
+    }
+    assert!((speed(4) - 3.0).abs() < 1e-6, "{}", speed(4));
+}
+
+#[test]
+fn a_bullet_gives_a_plate_its_momentum_and_no_more() {
+    for e in [0.0, 0.5, 1.0] {
+        let (mut world, balls) = row_of_balls(&[0.01, 10.0], e);
+        run(&mut world, 60);
+        let speed = |k: usize| world.motion(balls[k]).unwrap().linear.x;
+        // m v = m v' + M V' and V' − v' = e v.
+        let plate = 0.01 * 3.0 * (1.0 + e) / 10.01;
+        assert!(
+            (speed(1) - plate).abs() < 1e-6 * plate.max(1.0),
+            "{e}: {}",
+            speed(1)
+        );
+        assert!(
+            (speed(0) - (plate - 3.0 * e)).abs() < 1e-5,
+            "{e}: {}",
+            speed(0)
+        );
+    }
+}
+
+#[test]
+fn a_break_of_billiard_balls_makes_no_energy_and_keeps_momentum() {
+    let (mut world, mut balls) = row_of_balls(&[1.0, 1.0], 0.9);
+    for row in 1..5 {
+        for k in 0..=row {
+            let y = 0.2 * (f64::from(k) - 0.5 * f64::from(row));
+            let at = DVec2::new(0.2 + 0.2 * 0.75_f64.sqrt() * f64::from(row), y);
+            let ball = Body::rigid(Shape2::ball(0.1).unwrap()).with_mass(1.0);
+            balls.push(world.add(ball.at(at)).unwrap());
+        }
+    }
+    for _ in 0..120 {
+        world.step().unwrap();
+        let motion = |&k: &BodyId| world.motion(k).unwrap();
+        let momentum: DVec2 = balls.iter().map(|k| motion(k).linear).sum();
+        assert!((momentum - DVec2::X * 3.0).length() < 3e-3, "{momentum}");
+        let energy: f64 = balls
+            .iter()
+            .map(|k| motion(k).linear.length_squared())
+            .sum();
+        assert!(energy < 9.0 + 1e-3, "{energy}");
+    }
+}
+
 #[test]
 fn a_fast_box_stops_at_the_floor() {
     let mut world = floor3();

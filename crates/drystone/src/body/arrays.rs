@@ -178,16 +178,21 @@ impl<S: Space> Bodies<S> {
     /// Kinetic energy of one body in J; 0 for bodies that impulses do not move.
     #[must_use]
     pub fn kinetic_energy(&self, index: usize) -> f64 {
-        self.kinetic_energy_at(index, &self.motion[index])
+        self.kinetic_energy_at(index, self.rotation[index], &self.motion[index])
     }
 
-    /// Kinetic energy that a body would have with this motion, J.
-    pub(crate) fn kinetic_energy_at(&self, index: usize, motion: &Motion<S>) -> f64 {
+    /// Kinetic energy that a body would have with this orientation and motion, J.
+    pub(crate) fn kinetic_energy_at(
+        &self,
+        index: usize,
+        rotation: S::Rotation,
+        motion: &Motion<S>,
+    ) -> f64 {
         if !self.is_dynamic(index) {
             return 0.0;
         }
         let Motion { linear, spin } = *motion;
-        let inertia = S::world_inertia(self.rotation[index], &self.inertial[index].inertia);
+        let inertia = S::world_inertia(rotation, &self.inertial[index].inertia);
         let angular = S::apply_inertia(&inertia, spin);
         0.5 * (self.inertial[index].mass * linear.dot(linear) + angular.dot(spin))
     }

@@ -100,7 +100,13 @@ impl<S: Space> RealTime<S> {
             ledger
                 .forces
                 .push(momentum_change(bodies, k, &before, &free));
-            ledger.kinetic_energy += bodies.kinetic_energy_at(k, &before);
+            // What touches nothing was moved apart: before is after, in orientation too.
+            let turned = if self.is_in_columns(k) && !self.is_asleep(k) {
+                self.columns.base[k].rotation
+            } else {
+                bodies.rotation[k]
+            };
+            ledger.kinetic_energy += bodies.kinetic_energy_at(k, turned, &before);
             ledger.before.push(before);
             problem.free.push(free);
         }

@@ -70,7 +70,7 @@ use renew::{Found, Ground, Renewal, Renewing};
 use serde::{Deserialize, Serialize};
 use simd::LANES;
 use sleep::{Sleep, SleepRule};
-use strike::{StrikeLaw, Strikes};
+use strike::{StrikeLaw, Strikes, Web};
 use touching::Patches;
 
 /// What a step is made with.
@@ -155,13 +155,22 @@ impl<S: Space> RealTime<S> {
                 slow,
             );
         }
-        let law = strike_law(around);
-        self.strikes
-            .strike(bodies, &self.patches, &self.graph, &law);
+        self.strike(bodies, around);
         self.load(bodies, options, around);
         self.solve(bodies, options, around);
         self.write_back(bodies, options, around);
         self.rest(bodies, options, around);
+    }
+
+    /// Lets what is about to hit something hit it.
+    fn strike(&mut self, bodies: &mut Bodies<S>, around: &Circumstances<'_, S>) {
+        let links = &self.links;
+        let web = Web {
+            patches: &self.patches,
+            graph: &self.graph,
+            is_tied: &|k| links.ties_body(k as usize),
+        };
+        self.strikes.strike(bodies, &web, &strike_law(around));
     }
 
     /// Takes over what was changed from outside.
@@ -325,6 +334,7 @@ impl<S: Space> RealTime<S> {
         let ground = Ground {
             bodies,
             columns: &self.columns,
+            links: &self.links,
             h: around.settings.dt / f64::from(options.substeps),
         };
         let renewing = Renewing::new(&mut self.patches, &ground, &self.found);
@@ -540,13 +550,14 @@ fn law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> La
         acceleration: acceleration as f32,
         repaired: (options.repair_rate * h).min(1.0) as f32,
         slop: around.settings.contact.slop as f32,
+        threshold: around.settings.contact.restitution_threshold as f32,
         loading: options.loading as f32,
         unloading: options.unloading as f32,
     }
 }
 
 /// The numbers of the law of impact.
-fn strike_law<S: Space>(around: &Circumstances<'_, S>) -> StrikeLaw {
+fn strike_law<S: Space>(around: &Circumstances<'_, S>) -> StrikeLaw<S> {
     let dt = around.settings.dt;
     StrikeLaw {
         dt,
@@ -554,6 +565,7 @@ fn strike_law<S: Space>(around: &Circumstances<'_, S>) -> StrikeLaw {
         least: (0.25 * around.settings.gravity.length() * dt).max(1e-9),
         threshold: around.settings.contact.restitution_threshold,
         margin: around.settings.margin,
+        fall: around.settings.gravity * dt,
     }
 }
 

@@ -6,7 +6,7 @@
 //! | numbers | |
 //! |---|---|
 //! | normal, tangent, arm of A, arm of B | axes of the patch, m |
-//! | μ, m | friction, mass that one point moves (kg) |
+//! | μ, m, e | friction, mass that one point moves (kg), restitution (of bodies with joints) |
 //! | slide | what B's surface moves along t₁ in a substep by itself (belts), m |
 //! | for each point: c, d₀, g, k, λ | place in the plane, separation at the bodies' base poses, gap of this substep (m), stiffness (N/m), force (N) along n, t₁, t₂ |
 //!
@@ -30,8 +30,10 @@
 //! under a heavy stone and too hard, thus slow to converge, on top of the stack.
 //!
 //! **The gap** g is the separation d where the two are apart; overlaps (d < 0) are repaired by the
-//! part $1-\alpha$ of what exceeds the slop in a substep: $g = (1-\alpha)\,(d + s)$. What hits hard was
-//! dealt with before ([`super::strike`]).
+//! part $1-\alpha$ of what exceeds the slop in a substep: $g = (1-\alpha)\,(d + s)$. What hits hard was dealt
+//! with before ([`super::strike`]); only a point on a body with joints, whose e is kept here, gets
+//! $g = h\,e\,u^-_N$ instead if it will hit faster than the threshold: it must leave at e times the
+//! speed at which it came.
 
 use std::ops::Range;
 
@@ -50,7 +52,8 @@ impl<S: Space> Layout<S> {
     pub(crate) const ARM_B: usize = Self::ARM_A + S::DIM;
     pub(crate) const MU: usize = Self::ARM_B + S::DIM;
     pub(crate) const MASS: usize = Self::MU + 1;
-    const FIRST_POINT: usize = Self::MU + 2;
+    pub(crate) const RESTITUTION: usize = Self::MU + 2;
+    const FIRST_POINT: usize = Self::MU + 3;
     /// Tangents, and coordinates in the patch's plane.
     pub(crate) const TANGENTS: usize = S::DIM - 1;
     // Within a point:
@@ -75,6 +78,8 @@ pub(crate) const NO_POINT: f32 = 1e30;
 /// Times its own mass's weight that a point's stiffness is made for at most: beyond, single
 /// precision could not tell a body's inertia from rounding.
 const MOST_LOAD: f32 = 1e5;
+/// Times stiffer that a bounce is than a hit without one.
+const FIRM_BOUNCE: f32 = 50.0;
 /// Numbers in a record at most.
 const MOST: usize = 48;
 
@@ -112,6 +117,8 @@ pub(crate) struct Law {
     pub(crate) repaired: f32,
     /// Overlap that is left alone, m.
     pub(crate) slop: f32,
+    /// Approach slower than this does not bounce, m/s.
+    pub(crate) threshold: f32,
     /// Part of f − λ that λ takes over in a round where it grows, and where it shrinks.
     pub(crate) loading: f32,
     pub(crate) unloading: f32,
@@ -250,7 +257,7 @@ fn pressed<S: Space, V: Wide>(numbers: &[V; MOST], at: usize, u: V) -> V {
 /// Gaps and stiffnesses of a substep.
 #[inline(always)]
 fn begin_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: Range<usize>, law: &Law) {
-    let o = zero::<V>();
+    let (o, one) = (zero::<V>(), V::splat(1.0));
     for group in groups {
         let (records, a, b) = ends_of(field, group);
         let mut numbers = read_records::<S, V>(&field.records, &records);
@@ -266,6 +273,7 @@ fn begin_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: Range<usize>, law:
             &S::motion(&gather::<V>(&field.motion, &b)),
         );
         let mass = numbers[Layout::<S>::MASS];
+        let e = numbers[Layout::<S>::RESTITUTION];
         let h = V::splat(law.h);
         for p in 0..S::POINTS {
             let at = Layout::<S>::point(p);
@@ -279,14 +287,18 @@ fn begin_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: Range<usize>, law:
             let meets = (-(d + h * (u - fall))).positive() * (-u).positive();
             let weight = mass * V::splat(law.acceleration);
             let known = numbers[at + Layout::<S>::FORCE];
-            let stopping = meets * mass * (-u / h);
+            let bounces = meets * (-u - V::splat(law.threshold)).positive() * e.positive();
+            // A rebound must be exact: what is missing of it is energy lost at every bounce.
+            let firm = one + bounces * V::splat(FIRM_BOUNCE);
+            let stopping = meets * mass * (-u / h) * firm;
             let load = known
                 .most(weight)
                 .most(stopping)
                 .least(weight * V::splat(MOST_LOAD));
             numbers[at + Layout::<S>::STIFFNESS] = load * V::splat(law.stiffness) * is_point;
-            numbers[at + Layout::<S>::GAP] =
-                d.most(o) + V::splat(law.repaired) * (d + V::splat(law.slop)).least(o);
+            let repaired = d.most(o) + V::splat(law.repaired) * (d + V::splat(law.slop)).least(o);
+            let rebound = h * e * u;
+            numbers[at + Layout::<S>::GAP] = repaired + bounces * (rebound - repaired);
         }
         write_records::<S, V>(&field.records, &records, &numbers);
     }

@@ -22,6 +22,7 @@ pub(crate) struct PatchNumbers<S: Space> {
     pub(crate) arm_a: S::Vector,
     pub(crate) arm_b: S::Vector,
     pub(crate) friction: f64,
+    pub(crate) restitution: f64,
     /// Along the first tangent, m in a substep.
     pub(crate) slide: f64,
     /// Mass that one point moves, kg.
@@ -147,6 +148,7 @@ impl<S: Space> PatchNumbers<S> {
         }
         put(Layout::<S>::MU, self.friction);
         put(Layout::<S>::MASS, self.mass);
+        put(Layout::<S>::RESTITUTION, self.restitution);
         put(Layout::<S>::SLIDE, self.slide);
         for p in 0..S::POINTS {
             let at = Layout::<S>::point(p);

@@ -5,6 +5,7 @@
 //! how the work was cut.
 
 use super::columns::BodyColumns;
+use super::links::Links;
 use super::pairs::Pair;
 use super::records::{PatchNumbers, PointNumbers, SharedRecords, force_in};
 use super::shared::Shared;
@@ -71,6 +72,7 @@ pub(crate) struct Renewal {
 pub(crate) struct Ground<'a, S: Space> {
     pub(crate) bodies: &'a Bodies<S>,
     pub(crate) columns: &'a BodyColumns<S>,
+    pub(crate) links: &'a Links<S>,
     /// Length of a substep, s.
     pub(crate) h: f64,
 }
@@ -168,11 +170,20 @@ fn numbers_of<S: Space>(
         .fold(S::Vector::default(), |sum, p| sum + p.position)
         * (1.0 / patch.count as f64);
     let arm = |body: u32| center - ground.bodies.position[body as usize];
+    // Others bounce before the rounds: see [`super::strike`].
+    let is_tied = [patch.a, patch.b]
+        .iter()
+        .any(|&k| ground.links.ties_body(k as usize));
     let mut numbers = PatchNumbers::<S> {
         basis: patch.basis,
         arm_a: arm(patch.a),
         arm_b: arm(patch.b),
         friction: patch.surface.friction,
+        restitution: if is_tied {
+            patch.surface.restitution
+        } else {
+            0.0
+        },
         slide: patch.slide.dot(S::column(&patch.basis, 1)) * ground.h,
         mass: shared_mass(ground.bodies, patch.a, patch.b) / patch.count as f64,
         points: [PointNumbers::default(); MOST],

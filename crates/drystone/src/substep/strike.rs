@@ -13,11 +13,12 @@
 //! a few sweeps. Each hit keeps momentum to the last bit of rounding and makes no energy (e ≤ 1,
 //! friction at most stops a slide), so any number of them does, and a row of touching balls passes
 //! a blow on as Newton's cradle does. What is slower than w, and what the sweeps leave, is left to
-//! the rounds.
+//! the rounds; so are hits on bodies with joints, which do not move alone.
 
 use super::graph::Graph;
 use super::touching::{MOST, Patch, Patches};
 use crate::body::{Bodies, Motion};
+use crate::shape::ContactPoint;
 use crate::space::{Components, Linear, Space};
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +29,7 @@ const MOST_TURN: f64 = 0.2;
 
 /// The numbers of the law of impact.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StrikeLaw {
+pub(crate) struct StrikeLaw<S: Space> {
     /// Length of the step, s.
     pub(crate) dt: f64,
     /// w: what closes by less than this too fast is no impact, m/s.
@@ -37,6 +38,35 @@ pub(crate) struct StrikeLaw {
     pub(crate) threshold: f64,
     /// What is this near touches, m.
     pub(crate) margin: f64,
+    /// What a step of free fall adds to a velocity, m/s.
+    pub(crate) fall: S::Vector,
+}
+
+impl<S: Space> StrikeLaw<S> {
+    /// What a step of free fall adds to the speed at which two bodies part along `normal`, m/s.
+    fn fallen(&self, bodies: &Bodies<S>, ends: [usize; 2], normal: S::Vector) -> f64 {
+        let [a, b] = ends.map(|k| f64::from(u8::from(bodies.is_dynamic(k))));
+        normal.dot(self.fall) * (b - a)
+    }
+}
+
+/// Who touches whom.
+pub(crate) struct Web<'a, S: Space> {
+    pub(crate) patches: &'a Patches<S>,
+    pub(crate) graph: &'a Graph,
+    /// Bodies with joints.
+    pub(crate) is_tied: &'a dyn Fn(u32) -> bool,
+}
+
+impl<S: Space> Web<'_, S> {
+    /// Patches of a body whose hits are dealt with here, and the body on the other side of each.
+    fn patches_of(&self, body: u32) -> impl Iterator<Item = (u32, u32)> {
+        let is_own = !(self.is_tied)(body);
+        let touching = self.graph.patches_of(body as usize);
+        touching
+            .filter(move |&(_, other, _)| is_own && !(self.is_tied)(other))
+            .map(|(record, other, _)| (record - 1, other))
+    }
 }
 
 /// What hit a patch.
@@ -98,17 +128,11 @@ impl<S: Space> Strikes<S> {
     }
 
     /// Lets whatever is about to hit something hit it.
-    pub(crate) fn strike(
-        &mut self,
-        bodies: &mut Bodies<S>,
-        patches: &Patches<S>,
-        graph: &Graph,
-        law: &StrikeLaw,
-    ) {
+    pub(crate) fn strike(&mut self, bodies: &mut Bodies<S>, web: &Web<'_, S>, law: &StrikeLaw<S>) {
         self.list.clear();
         self.before.clear();
         let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.find_fast(bodies, graph, law.least);
+        scratch.find_fast(bodies, web, law.least);
         for _ in 0..SWEEPS {
             if scratch.active.is_empty() {
                 break;
@@ -118,29 +142,30 @@ impl<S: Space> Strikes<S> {
             }
             for at in 0..scratch.active.len() {
                 let patch = scratch.active[at];
-                if self.strike_patch(bodies, patches.patch(patch), patch, law) {
-                    scratch.note(patches.patch(patch));
+                if self.strike_patch(bodies, web.patches.patch(patch), patch, law) {
+                    scratch.note(web.patches.patch(patch));
                 }
             }
-            scratch.follow(graph);
+            scratch.follow(web);
         }
         self.scratch = scratch;
         if self.list.is_empty() {
             self.before.clear();
         }
         self.merge();
-        self.settle_rebounds(bodies, patches);
+        self.settle_rebounds(bodies, web.patches, law);
     }
 
     /// Where hits follow each other, what a point parts with in the end is what its law asks for.
-    fn settle_rebounds(&mut self, bodies: &Bodies<S>, patches: &Patches<S>) {
+    fn settle_rebounds(&mut self, bodies: &Bodies<S>, patches: &Patches<S>, law: &StrikeLaw<S>) {
         for strike in &mut self.list {
             let patch = patches.patch(strike.patch);
             for (point, rebound) in patch.points.iter().zip(&mut strike.rebound) {
                 if let Some(speed) = rebound {
                     let ends = [patch.a as usize, patch.b as usize];
                     let arms = ends.map(|k| point.position - bodies.position[k]);
-                    *speed = point.normal.dot(velocity(bodies, ends, arms)).max(0.0);
+                    let parting = point.normal.dot(velocity(bodies, ends, arms));
+                    *speed = (parting + law.fallen(bodies, ends, point.normal)).max(0.0);
                 }
             }
         }
@@ -161,37 +186,60 @@ impl<S: Space> Strikes<S> {
         });
     }
 
-    /// Lets the points of a patch hit, one after the other. Returns whether any did.
+    /// Lets the points of a patch hit: first all that do as one, in their middle, so that what comes
+    /// flat is not turned; then one after the other. Returns whether any did.
     fn strike_patch(
         &mut self,
         bodies: &mut Bodies<S>,
         patch: &Patch<S>,
         number: u32,
-        law: &StrikeLaw,
+        law: &StrikeLaw<S>,
     ) -> bool {
         let mut strike = Strike {
             patch: number,
             impulse: [S::Vector::default(); MOST],
             rebound: [None; MOST],
         };
-        let mut is_hit = false;
-        for k in 0..patch.count {
-            if let Some((impulse, rebound)) = strike_point(bodies, patch, k, law) {
-                is_hit = true;
-                strike.impulse[k] = impulse;
-                strike.rebound[k] = rebound;
+        let points = &patch.points[..patch.count];
+        let hits = |k: usize| excess(bodies, patch, &points[k], law) > law.least;
+        let is_hit: [bool; MOST] = std::array::from_fn(|k| k < points.len() && hits(k));
+        let hitting = || (0..MOST).filter(|&k| is_hit[k]);
+        let count = hitting().count();
+        if count == 0 {
+            return false;
+        }
+        if count > 1 {
+            let part = 1.0 / count as f64;
+            let mut middle = ContactPoint {
+                position: S::Vector::default(),
+                separation: 0.0,
+                ..points[0]
+            };
+            for k in hitting() {
+                middle.position += points[k].position * part;
+                middle.separation += points[k].separation * part;
+            }
+            if let Some((impulse, rebound)) = strike_point(bodies, patch, &middle, law) {
+                for k in hitting() {
+                    strike.impulse[k] = impulse * part;
+                    strike.rebound[k] = rebound;
+                }
             }
         }
-        if is_hit {
-            self.list.push(strike);
+        for (k, point) in points.iter().enumerate() {
+            if let Some((impulse, rebound)) = strike_point(bodies, patch, point, law) {
+                strike.impulse[k] += impulse;
+                strike.rebound[k] = rebound.or(strike.rebound[k]);
+            }
         }
-        is_hit
+        self.list.push(strike);
+        true
     }
 }
 
 impl Scratch {
     /// Patches of whatever is fast enough to hit.
-    fn find_fast<S: Space>(&mut self, bodies: &Bodies<S>, graph: &Graph, least: f64) {
+    fn find_fast<S: Space>(&mut self, bodies: &Bodies<S>, web: &Web<'_, S>, least: f64) {
         self.is_fast.clear();
         let mut is_script_fast = false;
         for k in 0..bodies.len() {
@@ -215,9 +263,9 @@ impl Scratch {
             if !own && !is_script_fast {
                 continue;
             }
-            for (record, other, _) in graph.patches_of(k) {
+            for (patch, other) in web.patches_of(k as u32) {
                 if own || self.is_fast[other as usize] {
-                    self.active.push(record - 1);
+                    self.active.push(patch);
                 }
             }
         }
@@ -233,12 +281,12 @@ impl Scratch {
     }
 
     /// Goes on to the patches of the bodies that were struck.
-    fn follow(&mut self, graph: &Graph) {
+    fn follow<S: Space>(&mut self, web: &Web<'_, S>) {
         self.active.clear();
         for body in self.struck.drain(..) {
             self.is_struck[body as usize] = false;
-            let touching = graph.patches_of(body as usize);
-            self.active.extend(touching.map(|(record, ..)| record - 1));
+            let touching = web.patches_of(body);
+            self.active.extend(touching.map(|(patch, _)| patch));
         }
         self.tidy();
     }
@@ -249,28 +297,43 @@ impl Scratch {
     }
 }
 
+/// The speed at which a point closes beyond what its gap allows, m/s.
+fn excess<S: Space>(
+    bodies: &Bodies<S>,
+    patch: &Patch<S>,
+    at: &ContactPoint<S>,
+    law: &StrikeLaw<S>,
+) -> f64 {
+    let ends = [patch.a as usize, patch.b as usize];
+    let arms = ends.map(|k| at.position - bodies.position[k]);
+    let closing = velocity(bodies, ends, arms) + patch.slide;
+    -at.normal.dot(closing) - at.separation.max(0.0) / law.dt
+}
+
 /// Lets one point hit, if it does: the impulse on B, N·s, and the speed of a rebound, m/s.
 fn strike_point<S: Space>(
     bodies: &mut Bodies<S>,
     patch: &Patch<S>,
-    point: usize,
-    law: &StrikeLaw,
+    at: &ContactPoint<S>,
+    law: &StrikeLaw<S>,
 ) -> Option<(S::Vector, Option<f64>)> {
-    let at = &patch.points[point];
-    let ends = [patch.a as usize, patch.b as usize];
-    let arms = ends.map(|k| at.position - bodies.position[k]);
-    let closing = velocity(bodies, ends, arms) + patch.slide;
-    let speed = -at.normal.dot(closing);
-    let allowed = at.separation.max(0.0) / law.dt;
-    if speed - allowed <= law.least {
+    let excess = excess(bodies, patch, at, law);
+    if excess <= law.least {
         return None;
     }
+    let ends = [patch.a as usize, patch.b as usize];
+    let arms = ends.map(|k| at.position - bodies.position[k]);
+    let allowed = at.separation.max(0.0) / law.dt;
+    let speed = excess + allowed;
     let e = patch.surface.restitution;
     let turned = ends.map(|k| bodies.motion[k].spin.length() * law.dt);
     // The point of a body that spins fast is elsewhere by the time it would touch.
     let is_there = at.separation <= law.margin || turned[0] + turned[1] < MOST_TURN;
     let bounces = e > 0.0 && speed > law.threshold && is_there;
-    let rebound = bounces.then_some(e * speed);
+    // Restitution refers to the velocities before forces, so that what falls until the end of the
+    // step is not taken from the rebound.
+    let fallen = law.fallen(bodies, ends, at.normal);
+    let rebound = bounces.then_some((e * speed - fallen).max(0.0));
     let leaving = rebound.unwrap_or(-allowed);
     let answer = answer_along(bodies, ends, arms, at.normal);
     if answer <= 0.0 {
