@@ -23,7 +23,7 @@ use crate::space::{Components, Linear, Space};
 use serde::{Deserialize, Serialize};
 
 /// Sweeps over everything that has been hit.
-const SWEEPS: usize = 8;
+const SWEEPS: usize = 20;
 /// Turn in a step up to which points that do not touch yet bounce, rad.
 const MOST_TURN: f64 = 0.2;
 
