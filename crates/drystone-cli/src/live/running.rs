@@ -1,5 +1,6 @@
 //! A world that runs in the viewer.
 
+use drystone::glam::{DQuat, DRot2, DVec3};
 use drystone::{
     Body, Components, D2, D3, Linear, Shape2, Shape3, ShapeError, SolverKind, Space, StepReport,
     Strategy, World,
@@ -21,21 +22,45 @@ const HAND_RATE: f64 = 14.0;
 /// A hand pulls with at most this acceleration times the object's mass, m/s².
 const HAND_STRENGTH: f64 = 150.0;
 
-/// Spaces in which a ball can be thrown.
+/// Spaces in which a ball can be thrown, and that frames, always 3D, can be brought back to.
 pub(super) trait Throwable: Space {
     /// A ball.
     fn ball(radius: f64) -> Result<Self::Shape, ShapeError>;
+    /// The rotation of a unit quaternion x, y, z, w.
+    fn rotation(quaternion: [f64; 4]) -> Self::Rotation;
+    /// The angular velocity of three numbers.
+    fn spin(spin: [f64; 3]) -> Self::Spin;
 }
 
 impl Throwable for D2 {
     fn ball(radius: f64) -> Result<Shape2, ShapeError> {
         Shape2::ball(radius)
     }
+
+    fn rotation([_, _, z, w]: [f64; 4]) -> DRot2 {
+        // Twice the half angle: cos = w² − z², sin = 2 w z.
+        DRot2 {
+            re: w * w - z * z,
+            im: 2.0 * w * z,
+        }
+    }
+
+    fn spin([_, _, z]: [f64; 3]) -> f64 {
+        z
+    }
 }
 
 impl Throwable for D3 {
     fn ball(radius: f64) -> Result<Shape3, ShapeError> {
         Shape3::ball(radius)
+    }
+
+    fn rotation(quaternion: [f64; 4]) -> DQuat {
+        DQuat::from_array(quaternion)
+    }
+
+    fn spin(spin: [f64; 3]) -> DVec3 {
+        DVec3::from_array(spin)
     }
 }
 
@@ -198,7 +223,7 @@ impl<S: Throwable> Simulation for Running<S> {
 }
 
 /// Three numbers as a vector of the space; the third is left out in the plane.
-fn vector<S: Space>(values: [f64; 3]) -> S::Vector {
+pub(super) fn vector<S: Space>(values: [f64; 3]) -> S::Vector {
     let axes = values.into_iter().enumerate();
     axes.fold(S::Vector::default(), |v, (axis, x)| {
         v.with_component(axis, x)
@@ -209,7 +234,6 @@ fn vector<S: Space>(values: [f64; 3]) -> S::Vector {
 mod tests {
     use super::*;
     use drystone::World3;
-    use drystone::glam::DVec3;
 
     fn with_ball(gravity: f64) -> Running<D3> {
         let mut world = World3::default();

@@ -72,8 +72,15 @@ impl Verdict {
             law_error_m_s: failing.map_or(0.0, |(_, j)| j.law_error),
             worst_contact: self.worst.map(|(contact, _)| contact),
             milliseconds: 0.0,
+            joint_error_m: number(joint_error(world)),
         }
     }
+}
+
+/// The largest gap in a joint, m, where there are joints.
+pub(crate) fn joint_error<S: Space>(world: &World<S>) -> Option<f64> {
+    world.joints().next()?;
+    Some(world.joint_error().0)
 }
 
 /// Names of the laws, as [`Numbers::law`] counts them.
@@ -90,6 +97,8 @@ pub(crate) fn about<S: Space>(scene: &Scene, world: &World<S>) -> About {
         expect: scene.expect.clone(),
         note: scene.note.clone(),
         seconds: scene.seconds,
+        recorded: None,
+        damage: None,
         masses: (0..bodies.len()).map(|k| bodies.mass(k)).collect(),
         camera: camera(scene),
     }

@@ -76,6 +76,18 @@ impl Command {
         command.check().map(|()| command)
     }
 
+    /// Whether it would change how a run goes, or asks what only a simulation knows.
+    pub(crate) fn changes_the_run(&self) -> bool {
+        matches!(
+            self,
+            Self::Set { .. }
+                | Self::Grab { .. }
+                | Self::Throw { .. }
+                | Self::Race { .. }
+                | Self::Matrix {}
+        )
+    }
+
     /// JSON has no infinite numbers, but numbers that overflow to them; ranges are checked too.
     fn check(&self) -> Result<(), String> {
         let finite = |values: &[f64], what: &str| {

@@ -18,6 +18,7 @@ import {
   Vector3,
 } from 'three';
 import { INK } from './colour';
+import { drawJoints } from './joints';
 import type { Model } from './model';
 import { CONTACT, CONTACT_SIZE, type Frame } from './types';
 import type { WorldView } from './world_view';
@@ -32,6 +33,13 @@ const PIXELS = { point: 3.6, arrow: 90, shaft: 1.3, head: 4, normal: 26, cone: 4
 
 /** A velocity arrow is as long as the way of this time, s. */
 const VELOCITY_TIME = 0.12;
+
+/** What draws over the objects; lengths in m. */
+export interface Pen {
+  point(at: Vector3, radius: number, ink: Color): void;
+  line(from: Vector3, to: Vector3, width: number, ink: Color): void;
+  arrow(at: Vector3, direction: Vector3, length: number, pixel: number, ink: Color): void;
+}
 
 /** Instances that grow in number as they are needed. */
 class Pool {
@@ -90,7 +98,7 @@ class Pool {
   }
 }
 
-export class Overlay {
+export class Overlay implements Pen {
   private readonly points: Pool;
   private readonly shafts: Pool;
   private readonly heads: Pool;
@@ -100,6 +108,8 @@ export class Overlay {
   private readonly turn = new Quaternion();
   /** The impulse whose arrow has full length, N·s; follows the largest slowly. */
   private reference = 0;
+  /** Force (N) and torque (N·m) of joints whose arrows have full length. */
+  private readonly jointReference: [number, number] = [0, 0];
 
   constructor(
     private readonly model: Model,
@@ -120,6 +130,7 @@ export class Overlay {
     const pools = [this.points, this.shafts, this.heads, this.cones];
     for (const pool of pools) pool.begin();
     this.drawContacts(frame, pixel);
+    drawJoints(this.model, this.view, { frame, lane: this.lane, pixel, reference: this.jointReference }, this);
     if (this.model.show.velocities) this.drawVelocities(frame, pixel);
     this.drawBoxes();
     for (const pool of pools) pool.end();
@@ -185,11 +196,19 @@ export class Overlay {
     }
   }
 
-  private point(at: Vector3, radius: number, ink: Color): void {
+  point(at: Vector3, radius: number, ink: Color): void {
     this.points.add(this.matrix.compose(at, this.turn.identity(), new Vector3(radius, radius, radius)), ink);
   }
 
-  private arrow(at: Vector3, direction: Vector3, length: number, pixel: number, ink: Color): void {
+  line(from: Vector3, to: Vector3, width: number, ink: Color): void {
+    const along = to.clone().sub(from);
+    const length = along.length();
+    if (!(length > 0)) return;
+    this.turn.setFromUnitVectors(UP, along.divideScalar(length));
+    this.shafts.add(this.matrix.compose(from, this.turn, new Vector3(width, length, width)), ink);
+  }
+
+  arrow(at: Vector3, direction: Vector3, length: number, pixel: number, ink: Color): void {
     if (!(length > 1.5 * pixel)) return;
     const unit = direction.clone().normalize();
     this.turn.setFromUnitVectors(UP, unit);

@@ -22,6 +22,10 @@ export class SettingsPanel {
     const { hello, stage } = this.model;
     const settings = this.model.settings[0];
     if (!settings || !hello || !stage) return;
+    if (stage.about.recorded) {
+      fill(this.element, recordedHint(stage.about.recorded, 'Settings'));
+      return;
+    }
     // Not under the fingers of someone who is typing.
     if (this.element.contains(document.activeElement) && document.activeElement instanceof HTMLInputElement && document.activeElement.type === 'number') return;
     const racing = stage.lanes.length > 0;
@@ -134,6 +138,11 @@ export class SettingsPanel {
   }
 }
 
+/** Why something needs a simulation. */
+export function recordedHint(recorded: string, what: string): HTMLElement {
+  return el('p', { class: 'hint', 'data-recorded': '' }, `${what} would need a simulation; this is a recording (${recorded}). Open its scene in the gallery to run it anew.`);
+}
+
 function nearest(dt: number): string {
   return String(STEPS.find((step) => Math.abs(step - dt) < 1e-9) ?? dt);
 }
@@ -150,6 +159,10 @@ export class RacePanel {
   private build(): void {
     const { hello, stage } = this.model;
     if (!hello || !stage) return;
+    if (stage.about.recorded) {
+      fill(this.element, recordedHint(stage.about.recorded, 'A race'));
+      return;
+    }
     const boxes = hello.solvers.map((name) => {
       const box = el('input', {
         type: 'checkbox',

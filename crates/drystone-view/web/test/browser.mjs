@@ -4,8 +4,11 @@ import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Browser, distance, run, startViewer } from './harness.mjs';
+import { recordingChecks } from './recordings.mjs';
+import { tieChecks } from './ties.mjs';
 
-const [program, executable, folder] = process.argv.slice(2);
+// Further words choose the checks whose names hold them.
+const [program, executable, folder, ...words] = process.argv.slice(2);
 const browser = await Browser.launch(executable);
 const viewer = await startViewer(program, 'two-particles', '--paused');
 const page = await browser.page(viewer.url);
@@ -318,7 +321,10 @@ const checks = [
   ],
 ];
 
-const failed = await run(checks, () => page.mouse.up());
+const tools = { browser, page, probe, until, press, open, pause, picture, program, folder };
+checks.push(...tieChecks(tools), ...recordingChecks(tools));
+const chosen = words.length > 0 ? checks.filter(([name]) => words.some((word) => name.includes(word))) : checks;
+const failed = await run(chosen, () => page.mouse.up());
 viewer.stop();
 try {
   await browser.close();

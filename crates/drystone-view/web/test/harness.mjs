@@ -23,6 +23,8 @@ const SIZE = { width: 900, height: 540 };
 /** Starts `drystone view` and gives its address. */
 export async function startViewer(program, ...args) {
   const child = spawn(program, ['view', ...args, '--no-open'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  // Whatever ends the checks ends the program too.
+  process.on('exit', () => child.kill());
   const url = await new Promise((resolve, reject) => {
     let text = '';
     child.stdout.on('data', (data) => {
