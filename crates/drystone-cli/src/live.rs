@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use drystone::{SolverKind, Strategy};
 use drystone_scene::{AnyWorld, Scene, gallery};
-use drystone_view::live::{Card, Gallery, Simulation};
+use drystone_view::live::{Card, Change, Gallery, Simulation};
 use drystone_view::still::{Camera, Still};
 
 use played::Played;
@@ -20,6 +20,9 @@ use running::Running;
 
 /// Width and height of pictures in the list of scenes, pixels.
 const THUMBNAIL: (u32, u32) = (320, 180);
+
+/// The strategy whose solver is a choice.
+const VELOCITY: &str = "velocity";
 
 /// The gallery, and the scene or the recording that was asked for if it is a file.
 #[derive(Debug, Default)]
@@ -120,6 +123,26 @@ impl Gallery for Scenes {
             .iter()
             .map(|name| (*name).to_owned())
             .collect()
+    }
+
+    fn racers(&self) -> Vec<String> {
+        // `velocity` is told apart by its solvers.
+        let strategies = self.strategies().into_iter();
+        let others = strategies.filter(|name| name != VELOCITY);
+        self.solvers().into_iter().chain(others).collect()
+    }
+
+    fn racer(&self, name: &str) -> Result<Change, String> {
+        let is_solver = SolverKind::named(name).is_some();
+        if !is_solver && Strategy::named(name).is_none() {
+            return Err("there is no such solver or strategy".to_owned());
+        }
+        let strategy = if is_solver { VELOCITY } else { name };
+        Ok(Change {
+            solver: is_solver.then(|| name.to_owned()),
+            strategy: Some(strategy.to_owned()),
+            ..Change::default()
+        })
     }
 
     fn laws(&self) -> Vec<String> {

@@ -240,14 +240,14 @@ fn a_race_runs_in_step_with_a_solver_each() {
     };
     let mut page = stand.page();
     page.text("settings");
-    page.say(r#"{"do":"race","solvers":["a","b"]}"#);
+    page.say(r#"{"do":"race","racers":["a","b"]}"#);
     let settings = page.text("settings");
     assert_eq!(settings["lanes"][0]["solver"], "a");
     assert_eq!(settings["lanes"][1]["solver"], "b");
     page.say(r#"{"do":"step"}"#);
     page.frame_of_step(1.0);
     assert_eq!(page.frame(1).0, 1.0);
-    page.say(r#"{"do":"race","solvers":[]}"#);
+    page.say(r#"{"do":"race","racers":[]}"#);
     assert_eq!(page.text("settings")["lanes"].as_array().unwrap().len(), 1);
 }
 
@@ -307,7 +307,7 @@ fn a_recording_can_not_be_changed() {
         r#"{"do":"set","change":{"friction":0.1}}"#,
         r#"{"do":"grab","grip":{"object":0,"point":[0,0,0],"target":[0,0,0]}}"#,
         r#"{"do":"throw","throw":{"position":[0,0,0],"velocity":[0,0,0],"radius":1}}"#,
-        r#"{"do":"race","solvers":["a","b"]}"#,
+        r#"{"do":"race","racers":["a","b"]}"#,
         r#"{"do":"matrix"}"#,
     ] {
         page.say(change);

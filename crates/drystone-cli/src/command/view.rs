@@ -39,6 +39,7 @@ pub(crate) fn view(args: &ViewArgs) -> Result<(), Fault> {
             solver: args.settings.solver.clone(),
             iterations: args.settings.iterations.map(std::num::NonZeroU32::get),
             tolerance: args.settings.tolerance,
+            threads: args.settings.threads.map(std::num::NonZeroU32::get),
             ..Change::default()
         },
         log: Arc::new(|text| {

@@ -286,7 +286,7 @@ impl Tape for Played {
         Ok((record.frame, details))
     }
 
-    fn numbers(&self) -> Vec<Numbers> {
+    fn rows(&self) -> Vec<Numbers> {
         self.numbers.clone()
     }
 }

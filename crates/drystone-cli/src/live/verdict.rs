@@ -109,8 +109,8 @@ pub(crate) fn settings<S: Space>(world: &World<S>) -> Settings {
     let settings = world.settings();
     let (iterations, tolerance) = settings.solver.iterations_and_tolerance();
     let substeps = match settings.strategy {
-        Strategy::Velocity => 1,
-        Strategy::Substep(options) => options.substeps,
+        Strategy::Substep(options) => Some(options.substeps),
+        _ => None,
     };
     let surface = world.materials.get(drystone::MaterialId::default());
     Settings {
@@ -120,8 +120,11 @@ pub(crate) fn settings<S: Space>(world: &World<S>) -> Settings {
         dt: settings.dt,
         substeps,
         solver: settings.solver.name().to_owned(),
+        uses_solver: settings.strategy == Strategy::Velocity,
         iterations,
         tolerance,
         strategy: settings.strategy.name().to_owned(),
+        threads: settings.threads,
+        margin: settings.margin,
     }
 }

@@ -54,7 +54,7 @@ struct Lane {
 impl Lane {
     fn new(mut simulation: Box<dyn Simulation>) -> Self {
         let log = match simulation.tape() {
-            Some(tape) => short(tape.numbers()),
+            Some(tape) => short(tape.rows()),
             None => vec![simulation.numbers()],
         };
         Self {
@@ -255,14 +255,7 @@ impl Player {
                 Ok(())
             }
             Command::Throw { throw } => self.throw(&throw),
-            Command::Race { solvers } => {
-                self.racers = if solvers.len() > 1 {
-                    solvers
-                } else {
-                    Vec::new()
-                };
-                self.restart()
-            }
+            Command::Race { racers } => self.race(racers),
             Command::Matrix {} => self.send_matrix(),
         }
     }
@@ -366,23 +359,38 @@ impl Player {
             self.show_moment(0);
             return Ok(());
         }
-        let solvers: Vec<Option<String>> = if self.racers.is_empty() {
-            vec![None]
-        } else {
-            self.racers.iter().cloned().map(Some).collect()
-        };
-        let mut lanes = Vec::new();
-        for solver in solvers {
-            let mut simulation = self.gallery.open(&self.scene)?;
-            let racer = Change {
-                solver,
-                ..Change::default()
-            };
-            simulation.change(&self.change.clone().then(&racer))?;
-            lanes.push(simulation);
-        }
+        let lanes = self.lanes_of(&self.racers)?;
         self.begin(lanes);
         Ok(())
+    }
+
+    /// Begins a race, or ends it where there are fewer than two racers. Where one of them can't
+    /// run this scene, nothing changes.
+    fn race(&mut self, mut racers: Vec<String>) -> Result<(), String> {
+        if racers.len() < 2 {
+            racers.clear();
+        }
+        let lanes = self.lanes_of(&racers)?;
+        self.racers = racers;
+        self.begin(lanes);
+        Ok(())
+    }
+
+    /// The scene at its start, once for each racer, or once.
+    fn lanes_of(&self, racers: &[String]) -> Result<Vec<Box<dyn Simulation>>, String> {
+        let lane = |racer: Change| {
+            let mut simulation = self.gallery.open(&self.scene)?;
+            simulation.change(&self.change.clone().then(&racer))?;
+            Ok(simulation)
+        };
+        if racers.is_empty() {
+            return Ok(vec![lane(Change::default())?]);
+        }
+        let named = |name: &String| {
+            let lane = self.gallery.racer(name).and_then(lane);
+            lane.map_err(|reason: String| format!("{name} can't race here: {reason}"))
+        };
+        racers.iter().map(named).collect()
     }
 
     /// Puts new worlds in place of the present ones.
@@ -398,9 +406,11 @@ impl Player {
     }
 
     fn set(&mut self, change: &Change) -> Result<(), String> {
-        // In a race every lane keeps its own solver.
+        // In a race every lane keeps its own solver and strategy.
+        let is_free = self.racers.is_empty();
         let change = Change {
-            solver: change.solver.clone().filter(|_| self.racers.is_empty()),
+            solver: change.solver.clone().filter(|_| is_free),
+            strategy: change.strategy.clone().filter(|_| is_free),
             ..change.clone()
         };
         let mut changed = Ok(());

@@ -11,6 +11,14 @@ pub trait Gallery: Send + Sync {
     fn solvers(&self) -> Vec<String>;
     /// Names of strategies that can be chosen.
     fn strategies(&self) -> Vec<String>;
+    /// Names of what can run side by side.
+    fn racers(&self) -> Vec<String>;
+    /// The settings that a racer stands for.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such racer.
+    fn racer(&self, name: &str) -> Result<Change, String>;
     /// Names of the laws that [`Numbers::law`] counts, from 1.
     fn laws(&self) -> Vec<String>;
     /// Opens a scene at its start.
@@ -91,7 +99,7 @@ pub trait Tape {
     /// Why it can't be read.
     fn moment(&mut self, number: usize) -> Result<(Frame, Vec<ContactDetail>), String>;
     /// The numbers of every frame.
-    fn numbers(&self) -> Vec<Numbers>;
+    fn rows(&self) -> Vec<Numbers>;
 }
 
 /// What a viewer shows about a scene.
@@ -212,16 +220,22 @@ pub struct Settings {
     pub restitution: f64,
     /// Length of a step, s.
     pub dt: f64,
-    /// Small steps in a step.
-    pub substeps: u32,
+    /// Small steps in a step, where the strategy makes some.
+    pub substeps: Option<u32>,
     /// Name of the solver.
     pub solver: String,
+    /// Whether the strategy uses it.
+    pub uses_solver: bool,
     /// Its most iterations.
     pub iterations: u32,
     /// Residual at which it stops, m/s.
     pub tolerance: f64,
     /// How a step uses detection and solver.
     pub strategy: String,
+    /// Threads that a step may use.
+    pub threads: u32,
+    /// How much larger than a shape its box in the broad phase is for nearness alone, m.
+    pub margin: f64,
 }
 
 /// A change of settings; what is left out stays.
@@ -246,6 +260,8 @@ pub struct Change {
     pub tolerance: Option<f64>,
     /// How a step uses detection and solver.
     pub strategy: Option<String>,
+    /// Threads that a step may use.
+    pub threads: Option<u32>,
 }
 
 impl Change {
@@ -262,6 +278,7 @@ impl Change {
             iterations: later.iterations.or(self.iterations),
             tolerance: later.tolerance.or(self.tolerance),
             strategy: later.strategy.clone().or(self.strategy),
+            threads: later.threads.or(self.threads),
         }
     }
 }

@@ -38,6 +38,8 @@ pub(super) struct Look {
     pub(super) colour: Vec3,
     /// Whether it is rough stone; otherwise it is smooth and shines a little.
     pub(super) stone: bool,
+    /// Whether it is a bent surface: normals change smoothly over its facets.
+    pub(super) is_skin: bool,
     /// A number that differs from object to object, for textures.
     pub(super) seed: u32,
 }
@@ -71,6 +73,7 @@ pub(super) fn looks(placed: &[Placed<'_>], objects: usize, first_skin: usize) ->
         Look {
             colour: linear_from_srgb(base) * lightness,
             stone: fixed || !round,
+            is_skin,
             seed,
         }
     };

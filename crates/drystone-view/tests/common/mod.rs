@@ -140,7 +140,7 @@ impl Tape for Balls {
         Ok((self.frame(), Vec::new()))
     }
 
-    fn numbers(&self) -> Vec<Numbers> {
+    fn rows(&self) -> Vec<Numbers> {
         let row = |k: usize| Numbers {
             step: k as u64,
             time_s: self.times[k],
@@ -172,6 +172,17 @@ impl Gallery for BallGallery {
 
     fn strategies(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    fn racers(&self) -> Vec<String> {
+        self.solvers()
+    }
+
+    fn racer(&self, name: &str) -> Result<Change, String> {
+        Ok(Change {
+            solver: Some(name.to_owned()),
+            ..Change::default()
+        })
     }
 
     fn laws(&self) -> Vec<String> {

@@ -132,7 +132,7 @@ export class Overlay implements Pen {
     this.drawContacts(frame, pixel);
     drawJoints(this.model, this.view, { frame, lane: this.lane, pixel, reference: this.jointReference }, this);
     if (this.model.show.velocities) this.drawVelocities(frame, pixel);
-    this.drawBoxes();
+    this.drawBoxes(frame);
     for (const pool of pools) pool.end();
   }
 
@@ -227,9 +227,22 @@ export class Overlay implements Pen {
     this.cones.add(this.matrix.compose(at, this.turn, new Vector3(width, height, this.view.flat ? 0.001 * width : width)), ink);
   }
 
-  private drawBoxes(): void {
+  /** The boxes that the broad phase compares: grown by how far a body can move in a step, and by half of the margin. */
+  private drawBoxes(frame: Frame): void {
     this.boxes.visible = this.model.show.boxes;
     if (!this.boxes.visible) return;
+    const lines: number[] = [];
+    for (const [object, box] of this.shapeBoxes()) {
+      box.expandByScalar(this.reach(frame, object, box));
+      pushEdges(lines, box.min, box.max);
+    }
+    this.boxes.geometry.dispose();
+    this.boxes.geometry = new BufferGeometry();
+    this.boxes.geometry.setAttribute('position', new BufferAttribute(new Float32Array(lines), 3));
+  }
+
+  /** The boxes around all shapes. */
+  private shapeBoxes(): Map<number, Box3> {
     const boxes = new Map<number, Box3>();
     const [own, matrix] = [new Box3(), new Matrix4()];
     for (const { mesh, instances } of this.view.batches) {
@@ -242,11 +255,25 @@ export class Overlay implements Pen {
         else boxes.set(object, own.clone());
       });
     }
-    const lines: number[] = [];
-    for (const { min, max } of boxes.values()) pushEdges(lines, min, max);
-    this.boxes.geometry.dispose();
-    this.boxes.geometry = new BufferGeometry();
-    this.boxes.geometry.setAttribute('position', new BufferAttribute(new Float32Array(lines), 3));
+    return boxes;
+  }
+
+  /** Edges of the box around an object, and of its box in the broad phase, m. */
+  boxesOf(frame: Frame, object: number): { shape: number[]; box: number[] } | undefined {
+    const box = this.shapeBoxes().get(object);
+    if (!box) return undefined;
+    const shape = box.getSize(new Vector3()).toArray();
+    return { shape, box: box.expandByScalar(this.reach(frame, object, box)).getSize(new Vector3()).toArray() };
+  }
+
+  /** How far a point of a body can move in a step, and half of the margin, m. */
+  private reach(frame: Frame, object: number, box: Box3): number {
+    const settings = this.model.settings[this.lane];
+    if (!settings) return 0;
+    const size = (array: Float32Array) => Math.hypot(...array.subarray(3 * object, 3 * object + 3));
+    const radius = 0.5 * box.getSize(new Vector3()).length();
+    const fall = this.model.stage?.stage.objects[object]?.fixed ? 0 : Math.hypot(...settings.gravity) * settings.dt;
+    return settings.dt * (size(frame.velocities) + size(frame.spins) * radius + fall) + 0.5 * settings.margin;
   }
 
   dispose(): void {

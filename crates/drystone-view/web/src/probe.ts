@@ -19,6 +19,7 @@ export function exposeProbe(model: Model, viewport: Viewport): void {
     rows: (lane = 0) => model.lanes[lane]?.log.rows.length ?? 0,
     playing: () => model.state.playing,
     settings: () => model.settings[0],
+    strategies: () => model.settings.map(({ strategy }) => strategy),
     drawn: () => viewport.drawn,
     contacts: () => model.lanes[0]?.frame?.contacts ?? 0,
     lit: () => model.lit,
@@ -34,6 +35,10 @@ export function exposeProbe(model: Model, viewport: Viewport): void {
       const at = CONTACT_SIZE * contact + CONTACT.position;
       return page(new Vector3(...frame.origin.map((c, k) => frame.contactData[at + k] + c - viewport.origin[k])), 0);
     },
+    /** Calls and triangles of the last picture. */
+    drawing: () => viewport.drawing(),
+    /** Edges of the box around an object, and of its box in the broad phase, m. */
+    boxes: (object: number) => viewport.boxes(object),
     /** Where a joint is on the page (px), its force (N) and its gap (m). */
     joint: (index: number) => {
       const frame = model.lanes[0]?.frame;

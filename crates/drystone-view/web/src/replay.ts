@@ -53,7 +53,7 @@ export class Replay implements Source {
   start(listener: Listener): void {
     this.listener = listener;
     const { stage, about, colours, camera, laws, settings } = this.header;
-    listener.message({ type: 'hello', scenes: [], solvers: [], strategies: [], laws });
+    listener.message({ type: 'hello', scenes: [], solvers: [], strategies: [], racers: [], laws });
     listener.message({ type: 'stage', stage, about, colours, camera, lanes: [] });
     listener.message({ type: 'settings', lanes: [settings] });
     this.unpack().then(

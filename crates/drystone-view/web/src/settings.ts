@@ -41,7 +41,7 @@ export class SettingsPanel {
         [...new Set([...STEPS, settings.dt])].sort((a, b) => b - a).map((dt) => [String(dt), `1/${Math.round(1 / dt)} s`]),
         (value) => this.set({ dt: Number(value) }),
       ),
-      hello.strategies.length > 1
+      hello.strategies.length > 1 && !racing
         ? this.choice(
             'strategy',
             'Strategy',
@@ -50,11 +50,12 @@ export class SettingsPanel {
             (strategy) => this.set({ strategy }),
           )
         : null,
-      settings.strategy === 'substep' ? this.number('substeps', 'Substeps', settings.substeps, 1, (substeps) => this.set({ substeps })) : null,
-      settings.strategy === 'substep'
-        ? el('p', { class: 'hint' }, 'The strategy substep has a solver of its own.')
-        : racing
-        ? el('p', { class: 'hint' }, 'Solvers are those of the race.')
+      settings.substeps === null ? null : this.number('substeps', 'Substeps', settings.substeps, 1, (substeps) => this.set({ substeps })),
+      this.number('threads', 'Threads', settings.threads, 1, (threads) => this.set({ threads })),
+      racing
+        ? el('p', { class: 'hint' }, 'Solvers and strategies are those of the race.')
+        : !settings.uses_solver
+        ? el('p', { class: 'hint' }, `The strategy ${settings.strategy} has a solver of its own.`)
         : this.choice(
             'solver',
             'Solver',
@@ -163,7 +164,7 @@ export class RacePanel {
       fill(this.element, recordedHint(stage.about.recorded, 'A race'));
       return;
     }
-    const boxes = hello.solvers.map((name) => {
+    const boxes = hello.racers.map((name) => {
       const box = el('input', {
         type: 'checkbox',
         onchange: (event) => {
@@ -176,12 +177,12 @@ export class RacePanel {
       box.disabled = !box.checked && this.chosen.size >= MOST_RACERS;
       return el('label', { class: 'check' }, box, name);
     });
-    const start = el('button', { class: 'primary', 'data-do': 'race', onclick: () => this.model.source.send({ do: 'race', solvers: [...this.chosen] }) }, stage.lanes.length > 0 ? 'Race again' : 'Start the race');
+    const start = el('button', { class: 'primary', 'data-do': 'race', onclick: () => this.model.source.send({ do: 'race', racers: [...this.chosen] }) }, stage.lanes.length > 0 ? 'Race again' : 'Start the race');
     start.disabled = this.chosen.size < 2;
-    const end = stage.lanes.length > 0 ? el('button', { 'data-do': 'end-race', onclick: () => this.model.source.send({ do: 'race', solvers: [] }) }, 'End the race') : null;
+    const end = stage.lanes.length > 0 ? el('button', { 'data-do': 'end-race', onclick: () => this.model.source.send({ do: 'race', racers: [] }) }, 'End the race') : null;
     fill(
       this.element,
-      el('p', { class: 'hint' }, `Two to ${MOST_RACERS} solvers, the same scene, in step, seen by one camera. Each is judged by the same certificate.`),
+      el('p', { class: 'hint' }, `Two to ${MOST_RACERS} solvers or strategies, the same scene, in step, seen by one camera. Each is judged by the same certificate.`),
       el('div', { class: 'checks' }, ...boxes),
       el('div', { class: 'row' }, start, end),
     );

@@ -13,7 +13,7 @@ const FLAGS: [Flag, string, string][] = [
   ['cones', 'Friction cones', 'k'],
   ['velocities', 'Velocities', 'v'],
   ['joints', 'Joints and their forces', 'j'],
-  ['boxes', 'Bounding boxes', 'x'],
+  ['boxes', 'Boxes of the broad phase', 'x'],
   ['sleep', 'Dim what sleeps', 's'],
   ['xray', 'See through objects', 'z'],
 ];

@@ -86,11 +86,17 @@ export interface Settings {
   friction: number;
   restitution: number;
   dt: number;
-  substeps: number;
+  /** Small steps in a step; null where the strategy makes none. */
+  substeps: number | null;
   solver: string;
+  /** Whether the strategy uses the solver. */
+  uses_solver: boolean;
   iterations: number;
   tolerance: number;
   strategy: string;
+  threads: number;
+  /** How near bodies are always found, m. */
+  margin: number;
 }
 
 export interface Card {
@@ -105,6 +111,8 @@ export interface Hello {
   scenes: Card[];
   solvers: string[];
   strategies: string[];
+  /** What can run side by side. */
+  racers: string[];
   laws: string[];
 }
 
@@ -156,7 +164,7 @@ export type Command =
   | { do: 'grab'; grip: { object: number; point: Vec3; target: Vec3 } }
   | { do: 'release' }
   | { do: 'throw'; throw: { position: Vec3; velocity: Vec3; radius: number } }
-  | { do: 'race'; solvers: string[] }
+  | { do: 'race'; racers: string[] }
   | { do: 'matrix' };
 
 /** Where everything is at one time. */

@@ -5,6 +5,7 @@ import {
   DoubleSide,
   HemisphereLight,
   InstancedMesh,
+  type Intersection,
   type Material,
   Matrix4,
   Mesh,
@@ -268,7 +269,11 @@ export class WorldView {
   }
 
   /** The object of a hit. */
-  objectOf(mesh: Mesh, instance: number | undefined): number {
+  objectOf(hit: Intersection): number {
+    const mesh = hit.object as Mesh;
+    const instance = hit.instanceId;
+    const worn = this.dresses.find((made) => made.mesh === mesh);
+    if (worn) return worn.nodeAt(hit);
     const batch = this.batches[mesh.userData.batch as number];
     if (batch?.mesh === mesh && instance !== undefined) return batch.instances[instance].object;
     return mesh.userData.object as number;

@@ -5,6 +5,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Browser, distance, run, startViewer } from './harness.mjs';
 import { recordingChecks } from './recordings.mjs';
+import { settingChecks } from './settings.mjs';
 import { tieChecks } from './ties.mjs';
 
 // Further words choose the checks whose names hold them.
@@ -322,7 +323,7 @@ const checks = [
 ];
 
 const tools = { browser, page, probe, until, press, open, pause, picture, program, folder };
-checks.push(...tieChecks(tools), ...recordingChecks(tools));
+checks.push(...tieChecks(tools), ...recordingChecks(tools), ...settingChecks(tools));
 const chosen = words.length > 0 ? checks.filter(([name]) => words.some((word) => name.includes(word))) : checks;
 const failed = await run(chosen, () => page.mouse.up());
 viewer.stop();

@@ -24,6 +24,7 @@ impl Player {
             "scenes": self.gallery.cards(),
             "solvers": self.gallery.solvers(),
             "strategies": self.gallery.strategies(),
+            "racers": self.gallery.racers(),
             "laws": self.gallery.laws(),
         });
         mailbox.post(json(&hello));
