@@ -28,6 +28,7 @@ export function paint(model: Model, view: WorldView, lane: number): void {
   const key = [model.show.colour, selectionKey(model.chosen), selectionKey(model.hovered), dims ? sleepers(frame) : ''].join();
   if (model.show.colour === 'material' && view.painted === key) return;
   view.painted = key;
+  view.stripes.value = model.show.colour === 'material' ? 1 : 0;
   const shares = model.show.colour === 'material' || byIsland ? undefined : measure(model, frame, lane);
   if (!shares) legend = byIsland ? { title: 'Islands: what hangs together; pale where it sleeps', low: '', high: '' } : undefined;
   const { objects } = model.stage.stage;

@@ -57,7 +57,11 @@ export function drawJoints(model: Model, view: WorldView, moment: Moment, pen: P
     if (!(model.show.joints || chosen) || isBroken(frame, index)) return;
     const [a, b] = joint.ends.map((end) => anchor(view, end));
     if (!a || !b) return;
-    if (chosen) pen.point(b.point, 1.8 * PIXELS.point * pixel, INK.lit);
+    // Not larger than what they tie.
+    const dot = Math.min(PIXELS.point * pixel, 0.6 * view.grain);
+    if (chosen) pen.point(b.point, Math.max(1.8 * dot, 5 * pixel), INK.lit);
+    pen.point(a.point, 0.6 * dot, INK.joint);
+    pen.point(b.point, dot, INK.joint);
     drawFrame(joint, a, b, view.flat, pixel, pen);
     const data = frame.jointData.subarray(JOINT_SIZE * index, JOINT_SIZE * (index + 1));
     for (const [k, at] of [JOINT.force, JOINT.torque].entries()) {
@@ -70,8 +74,6 @@ export function drawJoints(model: Model, view: WorldView, moment: Moment, pen: P
 
 function drawFrame(joint: StageJoint, a: Anchor, b: Anchor, flat: boolean, pixel: number, pen: Pen): void {
   const width = PIXELS.line * pixel;
-  pen.point(a.point, 0.6 * PIXELS.point * pixel, INK.joint);
-  pen.point(b.point, PIXELS.point * pixel, INK.joint);
   if (a.point.distanceTo(b.point) > 2 * pixel) pen.line(a.point, b.point, width, INK.joint);
   for (const axis of FREE_AXES[joint.form] ?? []) {
     const along = axis.clone().applyQuaternion(a.turn).multiplyScalar(PIXELS.axis * pixel);

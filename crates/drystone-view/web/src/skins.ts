@@ -12,6 +12,7 @@ import {
   Matrix4,
   Mesh,
   MeshBasicMaterial,
+  MeshDepthMaterial,
   MeshStandardMaterial,
   Quaternion,
   SphereGeometry,
@@ -45,6 +46,8 @@ export function dress(skin: Skin, flat: boolean): Dress {
   made.mesh.frustumCulled = false;
   made.mesh.renderOrder = 2;
   made.mesh.userData.object = skin.objects[0];
+  // A sheet is as near to the sun as itself: its shadow begins a little behind it.
+  if (skin.two_sided) made.mesh.customDepthMaterial = new MeshDepthMaterial({ side: DoubleSide, polygonOffset: true, polygonOffsetFactor: 6, polygonOffsetUnits: 6 });
   return made;
 }
 
@@ -66,6 +69,8 @@ class Surface implements Dress {
     geometry.setIndex(corners);
     geometry.setAttribute('position', this.place);
     geometry.setAttribute('color', this.colours);
+    // There from the first picture on: without normals a material is compiled for flat facets.
+    geometry.setAttribute('normal', new BufferAttribute(new Float32Array(3 * count), 3));
     this.mesh = new Mesh(geometry, material(flat));
   }
 

@@ -20,6 +20,7 @@ import { flat, flatGround, flatGroundAngle } from './flats';
 import { type Look, groundTexture } from './look';
 import { type Dress, dress } from './skins';
 import { type Drawable, solid } from './solids';
+import { stripe } from './stripe';
 import type { Frame, StageMessage, Vec3 } from './types';
 
 interface Instance {
@@ -58,6 +59,8 @@ export class WorldView {
   readonly flat: boolean;
   /** What the present colours stand for. */
   painted = '';
+  /** How much is seen of the stripes of balls, 0 to 1: none where colours stand for numbers. */
+  readonly stripes = { value: 1 };
   /** Half of the size of most things that move, m. */
   grain = Infinity;
 
@@ -101,6 +104,7 @@ export class WorldView {
       const material = this.flat
         ? new MeshBasicMaterial({ vertexColors: true, side: DoubleSide, depthTest: false, toneMapped: false })
         : new MeshStandardMaterial({ roughness: drawable.round ? 0.42 : 0.86, metalness: 0 });
+      if (drawable.key === 'ball' && material instanceof MeshStandardMaterial) stripe(material, this.stripes);
       const mesh = new InstancedMesh(drawable.make(), material, instances.length);
       mesh.castShadow = !this.flat;
       mesh.receiveShadow = !this.flat;

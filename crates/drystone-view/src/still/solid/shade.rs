@@ -160,7 +160,9 @@ impl Painter<'_> {
         let worn = 1.0 - EDGE_DARKENING * detail.edge * detail.edge;
         let mut seen = colour * light.total * worn;
         if !part.look.stone {
-            seen += self.gloss(normal, spot.to_eye, light.sun_share, light.openness);
+            let gloss = self.gloss(normal, spot.to_eye, light.sun_share, light.openness);
+            // Cloth and jelly shine less than what is polished.
+            seen += gloss * if part.look.is_skin { 0.45 } else { 1.0 };
         }
         develop_highlights(seen)
     }
