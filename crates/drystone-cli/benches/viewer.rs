@@ -65,5 +65,9 @@ fn main() {
     println!("{} bodies, {contacts} contacts", world.bodies().len());
     println!("step {:8.2} ms", ms(times[0]));
     println!("frame {:7.2} ms", ms(times[1]));
-    println!("bytes {:7.2} ms, {:.2} MB", ms(times[2]), 1e-6 * size as f64);
+    println!(
+        "bytes {:7.2} ms, {:.2} MB",
+        ms(times[2]),
+        1e-6 * size as f64
+    );
 }

@@ -309,3 +309,78 @@ impl Played {
         known.unwrap_or(0.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{RecordArgs, SettingsArgs};
+    use crate::output::Outputs;
+    use crate::recording::Recording;
+    use crate::simulate::simulate;
+
+    /// Records a tenth of a second of a scene, a frame each step, and gives energies of the steps.
+    fn record(scene: &str, path: &Path) -> Vec<Energy> {
+        let plan = || Plan::new(scene, &SettingsArgs::default(), Some(0.1)).unwrap();
+        let mut recorded = plan();
+        let args = RecordArgs {
+            record: Some(path.to_owned()),
+            state_every: std::num::NonZeroU32::MIN,
+        };
+        let fps = 1.0 / recorded.world.dt();
+        let mut outputs = Outputs::default();
+        outputs.record(Recording::create(&recorded, &args, fps, path).unwrap());
+        let outcome = match &mut recorded.world {
+            AnyWorld::Flat(world) => simulate(world, recorded.steps, scene, outputs),
+            AnyWorld::Solid(world) => simulate(world, recorded.steps, scene, outputs),
+        };
+        assert!(outcome.fault.is_none());
+        let mut again = plan();
+        let mut energies = Vec::new();
+        for step in 0..=again.steps {
+            if step > 0 {
+                again.world.step().unwrap();
+            }
+            energies.push(match &again.world {
+                AnyWorld::Flat(world) => world.energy(),
+                AnyWorld::Solid(world) => world.energy(),
+            });
+        }
+        energies
+    }
+
+    #[test]
+    fn energies_and_friction_are_those_of_the_run() {
+        for scene in ["incline-slides", "rocking-block", "spheres-on-incline"] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("run.dry");
+            let energies = record(scene, &path);
+            let mut played = Played::open(&path).unwrap();
+            assert_eq!(played.times.len(), energies.len());
+            for (numbers, energy) in played.numbers.iter().zip(&energies) {
+                let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + b.abs());
+                assert!(close(numbers.kinetic_j, energy.kinetic), "{scene}");
+                assert!(close(numbers.potential_j, energy.potential), "{scene}");
+            }
+            let last = played.times.len() - 1;
+            let (frame, details) = played.moment(last).unwrap();
+            assert_eq!(frame.time, played.times[last]);
+            assert_eq!(frame.contacts.len(), details.len());
+            assert!(
+                details.iter().all(|detail| detail.friction > 0.0),
+                "{scene}"
+            );
+            assert!(played.moment(last + 1).is_err());
+            assert!(played.about.damage.is_none());
+        }
+    }
+
+    #[test]
+    fn what_is_no_recording_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scene.toml");
+        std::fs::write(&path, "dimension = 2\n").unwrap();
+        assert!(!is_recording(&path));
+        assert!(!is_recording(&folder.path().join("missing")));
+        assert!(Played::open(&path).is_err());
+    }
+}

@@ -57,8 +57,8 @@ export function drawJoints(model: Model, view: WorldView, moment: Moment, pen: P
     if (!(model.show.joints || chosen) || isBroken(frame, index)) return;
     const [a, b] = joint.ends.map((end) => anchor(view, end));
     if (!a || !b) return;
-    // Not larger than what they tie.
-    const dot = Math.min(PIXELS.point * pixel, 0.6 * view.grain);
+    // Not much larger than what they tie, but large enough to be seen.
+    const dot = Math.min(PIXELS.point * pixel, Math.max(0.6 * view.grain, 2.6 * pixel));
     if (chosen) pen.point(b.point, Math.max(1.8 * dot, 5 * pixel), INK.lit);
     pen.point(a.point, 0.6 * dot, INK.joint);
     pen.point(b.point, dot, INK.joint);

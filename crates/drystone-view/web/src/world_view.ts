@@ -19,7 +19,7 @@ import {
 import { flat, flatGround, flatGroundAngle } from './flats';
 import { type Look, groundTexture } from './look';
 import { type Dress, dress } from './skins';
-import { type Drawable, solid } from './solids';
+import { detailOf, type Drawable, solid } from './solids';
 import { stripe } from './stripe';
 import type { Frame, StageMessage, Vec3 } from './types';
 
@@ -105,7 +105,7 @@ export class WorldView {
         ? new MeshBasicMaterial({ vertexColors: true, side: DoubleSide, depthTest: false, toneMapped: false })
         : new MeshStandardMaterial({ roughness: drawable.round ? 0.42 : 0.86, metalness: 0 });
       if (drawable.key === 'ball' && material instanceof MeshStandardMaterial) stripe(material, this.stripes);
-      const mesh = new InstancedMesh(drawable.make(), material, instances.length);
+      const mesh = new InstancedMesh(drawable.make(detailOf(instances.length)), material, instances.length);
       mesh.castShadow = !this.flat;
       mesh.receiveShadow = !this.flat;
       mesh.frustumCulled = false;

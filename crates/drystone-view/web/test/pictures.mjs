@@ -26,6 +26,19 @@ const PICTURES = [
       await page.selectOption('#show-colour', 'load');
     },
   ],
+  ['viewer-net', 'net-with-marbles', 1, async () => undefined],
+  ['viewer-cloth', 'cloth-on-sphere', 1.2, async () => undefined],
+  [
+    'viewer-bridge',
+    'rope-bridge',
+    2,
+    async (page) => {
+      await page.click('[data-tab=show]');
+      await page.check('[data-show=joints]');
+      await page.click('[data-tab=law]');
+    },
+  ],
+  ['viewer-tower', 'round-tower', 1.2, async () => undefined],
   ['viewer-race', 'heavy-on-light', 1.2, async () => undefined, ['pgs', 'newton']],
 ];
 

@@ -15,8 +15,8 @@ export function tieChecks({ browser, page, probe, until, press, open, pause, pic
         await page.check('[data-show=joints]');
         const joints = await probe('joints');
         assert.equal(joints, 41);
-        const last = await probe('joint', joints - 1);
         const bare = await picture();
+        const last = await probe('joint', joints - 1);
         await page.mouse.click(last.x, last.y);
         await page.waitForFunction(() => /ball/.test(document.querySelector('.inspector')?.textContent ?? ''));
         const text = await page.textContent('.inspector');
