@@ -435,6 +435,7 @@ mod tests {
             ] = words[..]
                 && !scene.ends_with(".toml")
                 && !scene.ends_with(".json")
+                && !scene.ends_with(".dry")
                 && !drystone_scene::import::is_model(scene.as_ref())
                 && scene != "#"
             {
