@@ -1,5 +1,7 @@
 //! The command line: what can be typed, and its help.
 
+mod values;
+
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -12,7 +14,8 @@ use drystone_scene::import::ImportOptions;
 
 use crate::case::ProblemFile;
 use crate::command::export::ExportFile;
-use crate::output::{Format, OutFile};
+use crate::output::OutFile;
+use values::{chart, not_negative, png, positive, scene_file, size, solvers, whole};
 
 /// What stands for every solver.
 pub(crate) const ALL: &str = "all";
@@ -37,6 +40,7 @@ Examples:
   drystone run
   drystone run dominoes --seconds 3 --out plots.svg
   drystone run brick-wall --out replay.html
+  drystone run jelly-stack --out jelly.gif --size 640x360
   drystone run my-scene.toml --dt 0.002 --iterations 200
   drystone run pyramid --report json > report.json
   drystone run heap --record heap.dry
@@ -44,7 +48,8 @@ Examples:
 What is written follows from the extension of FILE:
   .csv          the pose of every body after every step
   .svg, .png    plots of energy, penetration and residual over time
-  .html         a replay that plays in any browser, without a server";
+  .html         a replay that plays in any browser, without a server
+  .gif, .mp4    a film; .mp4 needs ffmpeg on the PATH";
 
 const RESUME_EXAMPLES: &str = "\
 Examples:
@@ -61,7 +66,8 @@ What is written follows from the extension of OUT:
   .usda    USD with time samples and UsdPhysics schemas
   .obj     a Wavefront file for each frame: OUT_000000.obj, ...
   .pvd     a series for ParaView: bodies, and contacts with their forces
-  .csv     the pose of every body at every frame";
+  .csv     the pose of every body at every frame
+  .gif     a film; .mp4 as well where ffmpeg is on the PATH";
 
 const IMPORT_EXAMPLES: &str = "\
 Examples:
@@ -79,7 +85,8 @@ const VIEW_EXAMPLES: &str = "\
 Examples:
   drystone view
   drystone view arch-25 --paused
-  drystone view my-scene.toml --no-open --port 8080";
+  drystone view my-scene.toml --no-open --port 8080
+  drystone view heap.dry               # a recording, made by `drystone run --record`";
 
 const PICTURE_EXAMPLES: &str = "\
 Examples:
@@ -135,7 +142,7 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Make a scene of another program's model, and say what is not understood
     Import(ImportArgs),
-    /// Play a scene in the browser and see contact happen
+    /// Play a scene or a recording in the browser and see contact happen
     View(ViewArgs),
     /// Run a scene to a time and write a picture of it
     Picture(PictureArgs),
@@ -176,11 +183,25 @@ pub(crate) struct RunArgs {
     /// Print a report for programs instead of the summary: one object on standard output
     #[arg(long, value_name = "FORMAT")]
     pub(crate) report: Option<ReportFormat>,
-    /// Write a file; its extension says what: .csv, .svg, .png or .html (can be given several times)
+    /// Write a file; its extension says what: .csv, .svg, .png, .html, .gif or .mp4 (can be given several times)
     #[arg(long = "out", value_name = "FILE", value_parser = OutFile::parse)]
     pub(crate) outputs: Vec<OutFile>,
     #[command(flatten)]
+    pub(crate) film: FilmArgs,
+    #[command(flatten)]
     pub(crate) recording: RecordArgs,
+}
+
+/// How films are made.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct FilmArgs {
+    /// Frames in a second of recordings and films, as near as whole steps come [default: 60 for
+    /// recordings and .mp4, 25 for .gif]
+    #[arg(long, value_name = "F", value_parser = positive, allow_hyphen_values = true)]
+    pub(crate) fps: Option<f64>,
+    /// Width and height of films in pixels
+    #[arg(long, value_name = "WxH", value_parser = size, default_value = "800x450")]
+    pub(crate) size: (u32, u32),
 }
 
 /// How a run is recorded.
@@ -189,10 +210,6 @@ pub(crate) struct RecordArgs {
     /// Record every frame in a file, which can be resumed, verified and exported
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
-    /// Frames of the recording in a second, as near as whole steps come
-    #[arg(long, value_name = "F", value_parser = positive, allow_hyphen_values = true)]
-    #[arg(default_value = "60", requires = "record")]
-    pub(crate) fps: f64,
     /// Frames from one state in the recording to the next: what is made again on resuming, at most
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     #[arg(default_value = "60", requires = "record")]
@@ -222,6 +239,8 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     #[arg(default_value = "1")]
     pub(crate) every: NonZeroU32,
+    #[command(flatten)]
+    pub(crate) film: FilmArgs,
 }
 
 /// Options of `drystone import`.
@@ -245,7 +264,7 @@ pub(crate) struct ImportArgs {
 #[derive(Debug, Args)]
 #[command(after_help = VIEW_EXAMPLES)]
 pub(crate) struct ViewArgs {
-    /// A scene of the gallery, or a file: .toml, .json, or a model as `drystone import` reads it
+    /// A scene of the gallery, a scene file, a model as `drystone import` reads it, or a recording
     #[arg(default_value = gallery::DEFAULT)]
     pub(crate) scene: String,
     /// Port on this machine [default: any that is free]
@@ -385,67 +404,6 @@ pub(crate) enum ReportFormat {
     Json,
 }
 
-fn number(text: &str, fits: impl Fn(f64) -> bool, expected: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && fits(value) => Ok(value),
-        _ => Err(format!("give {expected}")),
-    }
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    number(text, |value| value > 0.0, "a finite number greater than 0")
-}
-
-fn not_negative(text: &str) -> Result<f64, String> {
-    number(text, |value| value >= 0.0, "a finite number, 0 or more")
-}
-
-fn whole(text: &str) -> Result<NonZeroU32, String> {
-    let whole = text.parse();
-    whole.map_err(|_| "give a whole number, 1 or more".to_owned())
-}
-
-fn size(text: &str) -> Result<(u32, u32), String> {
-    let sides = text.split_once(['x', 'X', '×']);
-    let sides = sides.and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
-    match sides {
-        Some((width, height)) if width > 0 && height > 0 => Ok((width, height)),
-        _ => Err("give width and height in pixels, such as 1280x720".to_owned()),
-    }
-}
-
-/// The names of solvers, and the word for all of them.
-fn solvers() -> PossibleValuesParser {
-    PossibleValuesParser::new(SolverKind::NAMES.iter().chain([&ALL]))
-}
-
-fn chart(text: &str) -> Result<OutFile, String> {
-    match OutFile::parse(text) {
-        Ok(file) if matches!(file.format, Format::Svg | Format::Png) => Ok(file),
-        _ => Err("races are drawn as .svg or .png".to_owned()),
-    }
-}
-
-fn scene_file(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    let extension = path.extension().and_then(|e| e.to_str());
-    if extension.is_some_and(|e| e == "toml" || e == "json") {
-        Ok(path)
-    } else {
-        Err("scenes are written as .toml or .json".to_owned())
-    }
-}
-
-fn png(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    let extension = path.extension().and_then(|e| e.to_str());
-    if extension.is_some_and(|e| e.eq_ignore_ascii_case("png")) {
-        Ok(path)
-    } else {
-        Err("pictures are written as .png".to_owned())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -477,26 +435,12 @@ mod tests {
             ] = words[..]
                 && !scene.ends_with(".toml")
                 && !scene.ends_with(".json")
+                && !scene.ends_with(".dry")
                 && !drystone_scene::import::is_model(scene.as_ref())
                 && scene != "#"
             {
                 assert!(gallery::find(scene).is_some(), "{scene}");
             }
         }
-    }
-
-    #[test]
-    fn numbers_that_make_no_sense_are_refused() {
-        assert_eq!(positive("0.01"), Ok(0.01));
-        for bad in ["0", "-1", "nan", "inf", "1e999", "fast", ""] {
-            assert!(positive(bad).is_err(), "{bad}");
-        }
-        assert_eq!(not_negative("0"), Ok(0.0));
-        assert_eq!(size("640x480"), Ok((640, 480)));
-        for bad in ["640", "0x480", "640x", "axb", "-1x2", "99999999999x1"] {
-            assert!(size(bad).is_err(), "{bad}");
-        }
-        assert!(png("a.PNG").is_ok() && png("a.jpg").is_err());
-        assert!(chart("a.svg").is_ok() && chart("a.csv").is_err());
     }
 }

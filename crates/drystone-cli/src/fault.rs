@@ -126,6 +126,17 @@ pub(crate) enum Fault {
     /// A race without anything to solve.
     #[error("`{0}` has no contacts: there is nothing to solve")]
     NoContacts(String),
+    /// A film whose encoder is not there.
+    #[error("`{}` can't be made: films as .mp4 are encoded by ffmpeg, which is not on the PATH", .0.display())]
+    NoEncoder(PathBuf),
+    /// More pictures a second than a GIF can say.
+    #[error("`{}` can't be made: a GIF shows at most {most} pictures in a second", path.display())]
+    TooFast {
+        /// The file.
+        path: PathBuf,
+        /// How many it can.
+        most: f64,
+    },
     /// A picture can't be made.
     #[error("{0}")]
     Picture(ViewError),
@@ -176,6 +187,12 @@ impl Fault {
             Self::Interrupted { path, .. } => {
                 Some(format!("go on with `drystone resume {}`", path.display()))
             }
+            Self::NoEncoder(_) => Some(
+                "nothing was run; install ffmpeg (on Debian: apt install ffmpeg), or write .gif or \
+                 .html, which need nothing"
+                    .into(),
+            ),
+            Self::TooFast { .. } => Some("nothing was run; choose --fps 50 or fewer".into()),
             Self::NoContacts(_) => Some("choose another time with --at".into()),
             _ => None,
         }

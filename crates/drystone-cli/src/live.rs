@@ -2,26 +2,33 @@
 
 mod lessons;
 mod matrix;
+pub(crate) mod played;
 mod running;
 pub(crate) mod verdict;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use drystone::{SolverKind, Strategy};
 use drystone_scene::{AnyWorld, Scene, gallery};
-use drystone_view::live::{Card, Gallery, Simulation};
+use drystone_view::live::{Card, Change, Gallery, Simulation};
 use drystone_view::still::{Camera, Still};
 
+use played::Played;
 use running::Running;
 
 /// Width and height of pictures in the list of scenes, pixels.
 const THUMBNAIL: (u32, u32) = (320, 180);
 
-/// The gallery, and the scene that was asked for if it is a file.
-#[derive(Debug)]
+/// The strategy whose solver is a choice.
+const VELOCITY: &str = "velocity";
+
+/// The gallery, and the scene or the recording that was asked for if it is a file.
+#[derive(Debug, Default)]
 pub(crate) struct Scenes {
     file: Option<Scene>,
+    recording: Option<PathBuf>,
     /// Pictures that were drawn already.
     thumbnails: Mutex<BTreeMap<String, Vec<u8>>>,
 }
@@ -32,8 +39,44 @@ impl Scenes {
         let is_known = gallery::find(&scene.name).is_some();
         Self {
             file: (!is_known).then_some(scene),
-            thumbnails: Mutex::default(),
+            ..Self::default()
         }
+    }
+
+    /// The gallery with a recording.
+    pub(crate) fn with_recording(path: PathBuf) -> Self {
+        Self {
+            recording: Some(path),
+            ..Self::default()
+        }
+    }
+
+    /// The recording of a name.
+    fn recording(&self, name: &str) -> Option<&PathBuf> {
+        let recording = self.recording.as_ref();
+        recording.filter(|path| played::name_of(path) == name)
+    }
+
+    /// A small picture of the start of a scene or a recording.
+    fn draw(&self, name: &str) -> Option<Vec<u8>> {
+        let (stage, frame, camera) = match self.recording(name) {
+            Some(path) => {
+                let (stage, frame) = Played::start(path)?;
+                (stage, frame, Camera::default())
+            }
+            None => {
+                let scene = self.scene(name).ok()?;
+                let world = scene.build().ok()?;
+                (world.stage(), world.frame(), camera(&scene))
+            }
+        };
+        let still = Still {
+            width: THUMBNAIL.0,
+            height: THUMBNAIL.1,
+            camera,
+            contacts: false,
+        };
+        still.render(&stage, &frame).ok()?.png().ok()
     }
 
     fn scene(&self, name: &str) -> Result<Scene, String> {
@@ -62,7 +105,13 @@ impl Gallery for Scenes {
             look: scene.look,
             dimension: scene.dimension,
         };
-        self.all().map(card).collect()
+        let recording = self.recording.iter().map(|path| Card {
+            name: played::name_of(path),
+            look: "The recording".to_owned(),
+            dimension: Played::start(path).map_or(3, |(stage, _)| stage.dimension),
+            lesson: 0,
+        });
+        recording.chain(self.all().map(card)).collect()
     }
 
     fn solvers(&self) -> Vec<String> {
@@ -76,11 +125,35 @@ impl Gallery for Scenes {
             .collect()
     }
 
+    fn racers(&self) -> Vec<String> {
+        // `velocity` is told apart by its solvers.
+        let strategies = self.strategies().into_iter();
+        let others = strategies.filter(|name| name != VELOCITY);
+        self.solvers().into_iter().chain(others).collect()
+    }
+
+    fn racer(&self, name: &str) -> Result<Change, String> {
+        let is_solver = SolverKind::named(name).is_some();
+        if !is_solver && Strategy::named(name).is_none() {
+            return Err("there is no such solver or strategy".to_owned());
+        }
+        let strategy = if is_solver { VELOCITY } else { name };
+        Ok(Change {
+            solver: is_solver.then(|| name.to_owned()),
+            strategy: Some(strategy.to_owned()),
+            ..Change::default()
+        })
+    }
+
     fn laws(&self) -> Vec<String> {
         verdict::laws()
     }
 
     fn open(&self, name: &str) -> Result<Box<dyn Simulation>, String> {
+        if let Some(path) = self.recording(name) {
+            let played = Played::open(path).map_err(|fault| fault.to_string())?;
+            return Ok(Box::new(played));
+        }
         let scene = self.scene(name)?;
         let world = scene.build().map_err(|error| error.to_string())?;
         Ok(match world {
@@ -98,16 +171,7 @@ impl Gallery for Scenes {
         if let Some(picture) = known().get(name) {
             return Some(picture.clone());
         }
-        let scene = self.scene(name).ok()?;
-        let world = scene.build().ok()?;
-        let still = Still {
-            width: THUMBNAIL.0,
-            height: THUMBNAIL.1,
-            camera: camera(&scene),
-            contacts: false,
-        };
-        let image = still.render(&world.stage(), &world.frame());
-        let picture = image.ok()?.png().ok()?;
+        let picture = self.draw(name)?;
         known().insert(name.to_owned(), picture.clone());
         Some(picture)
     }

@@ -5,10 +5,12 @@
 //! | `.csv` | the pose of every body after every step, written as the run goes ([`poses`]) |
 //! | `.svg`, `.png` | plots of energy, penetration and residual over time, drawn at the end ([`plots`]) |
 //! | `.html` | a replay that plays in any browser ([`replays`]) |
+//! | `.gif`, `.mp4` | a film ([`films`]) |
 //!
 //! All files are opened before the first step, so that a run never ends with nowhere to go.
 //! What was in them stays until there is something to put in its place.
 
+pub(crate) mod films;
 mod plots;
 mod poses;
 mod replays;
@@ -20,8 +22,11 @@ use std::path::{Path, PathBuf};
 use drystone::{Space, StepReport, World};
 use drystone_scene::Scene;
 
+use crate::cli::FilmArgs;
 use crate::fault::Fault;
+use crate::live::camera;
 use crate::recording::Recording;
+use films::{FilmFile, FilmOptions};
 use plots::History;
 use poses::Poses;
 use replays::Replay;
@@ -37,6 +42,10 @@ pub(crate) enum Format {
     Png,
     /// A replay.
     Html,
+    /// A film of few colours.
+    Gif,
+    /// A film, by ffmpeg.
+    Mp4,
 }
 
 /// A file that was asked for.
@@ -57,14 +66,14 @@ impl OutFile {
             Some("svg") => Format::Svg,
             Some("png") => Format::Png,
             Some("html") => Format::Html,
-            Some("mp4" | "gif") => {
-                return Err("films are not written; a replay, .html, plays in any browser".into());
-            }
+            Some("gif") => Format::Gif,
+            Some("mp4") => Format::Mp4,
             other => {
                 let found = other.map_or("no extension".to_owned(), |e| format!(".{e}"));
                 return Err(format!(
                     "it has {found}, but what is written follows from the extension: \
-                     .csv (poses over time), .svg or .png (plots over time), .html (a replay)"
+                     .csv (poses over time), .svg or .png (plots over time), .html (a replay), \
+                     .gif or .mp4 (a film)"
                 ));
             }
         };
@@ -82,23 +91,36 @@ pub(crate) struct Outputs {
     plots: Vec<(Format, Target)>,
     history: Option<History>,
     replays: Vec<Replay>,
+    films: Vec<FilmFile>,
     recording: Option<Recording>,
 }
 
 impl Outputs {
     /// Opens every file for writing; changes nothing in any of them yet. The run will be of
     /// `seconds`.
-    pub(crate) fn open(files: &[OutFile], scene: &Scene, seconds: f64) -> Result<Self, Fault> {
+    pub(crate) fn open(
+        files: &[OutFile],
+        scene: &Scene,
+        seconds: f64,
+        film: &FilmArgs,
+    ) -> Result<Self, Fault> {
         let mut outputs = Self::default();
         for (k, file) in files.iter().enumerate() {
             if files[..k].iter().any(|other| other.path == file.path) {
                 return Err(Fault::SameFile(file.path.clone()));
             }
+            // Before the file is made: a film that can't be made leaves nothing behind.
+            let film = FilmOptions::of(file, film, camera(scene))?;
             let target = Target::open(&file.path)?;
             match file.format {
                 Format::Csv => outputs.poses.push(Poses::new(target)),
                 Format::Svg | Format::Png => outputs.plots.push((file.format, target)),
                 Format::Html => outputs.replays.push(Replay::new(target, scene, seconds)?),
+                Format::Gif | Format::Mp4 => {
+                    outputs
+                        .films
+                        .extend(film.map(|film| FilmFile::new(film, target)));
+                }
             }
         }
         outputs.history = (!outputs.plots.is_empty()).then(History::default);
@@ -126,6 +148,9 @@ impl Outputs {
         if let Some(history) = &mut self.history {
             history.begin(world);
         }
+        for film in &mut self.films {
+            film.begin(world.stage(), &world.frame())?;
+        }
         let mut replays = self.replays.iter_mut();
         replays.try_for_each(|replay| replay.begin(world))
     }
@@ -148,6 +173,9 @@ impl Outputs {
         for replay in &mut self.replays {
             replay.add(world, step);
         }
+        for film in &mut self.films {
+            film.add(world.time(), || world.frame())?;
+        }
         // Last: an interrupt ends the run here, after all else has this step.
         match &mut self.recording {
             Some(recording) => recording.add(world, step),
@@ -163,6 +191,8 @@ impl Outputs {
             .map_or(Ok(()), |recording| recording.finish(is_over));
         let mut replays = self.replays.into_iter();
         replays.try_for_each(Replay::finish)?;
+        let mut films = self.films.into_iter();
+        films.try_for_each(FilmFile::finish)?;
         let Some(history) = &self.history else {
             return recorded;
         };
@@ -261,7 +291,8 @@ mod tests {
         assert_eq!(format("plot.SVG"), Ok(Format::Svg));
         assert_eq!(format("x.y.png"), Ok(Format::Png));
         assert_eq!(format("replay.html"), Ok(Format::Html));
-        assert!(format("film.mp4").unwrap_err().contains(".html"));
+        assert_eq!(format("film.mp4"), Ok(Format::Mp4));
+        assert_eq!(format("film.gif"), Ok(Format::Gif));
         for bad in ["plot", "plot.pdf", "", ".csv"] {
             let message = format(bad).unwrap_err();
             assert!(

@@ -37,10 +37,15 @@ pub(crate) struct Recording {
 impl Recording {
     /// Begins a recording of a run that has not begun. A file that is there is replaced, unless
     /// it is a recording that could be resumed.
-    pub(crate) fn create(plan: &Plan, args: &RecordArgs, path: &Path) -> Result<Self, Fault> {
+    pub(crate) fn create(
+        plan: &Plan,
+        args: &RecordArgs,
+        fps: f64,
+        path: &Path,
+    ) -> Result<Self, Fault> {
         refuse_to_replace(path)?;
         let stage = plan.world.stage();
-        let header = header(plan, args)?;
+        let header = header(plan, args, fps)?;
         // Header and stage go to a file beside, which then takes the name: under the name of the
         // recording there is never less than what it takes to resume.
         let part = beside(path);
@@ -219,7 +224,7 @@ struct RecordedSettings {
     tolerance: Option<f64>,
 }
 
-fn header(plan: &Plan, args: &RecordArgs) -> Result<Header, Fault> {
+fn header(plan: &Plan, args: &RecordArgs, fps: f64) -> Result<Header, Fault> {
     let unfit = |error: serde_json::Error| Fault::Record {
         path: args.record.clone().unwrap_or_default(),
         frames: None,
@@ -236,7 +241,7 @@ fn header(plan: &Plan, args: &RecordArgs) -> Result<Header, Fault> {
     let mut seeds = Vec::new();
     collect_seeds(&scene, &mut seeds);
     let dt = plan.world.dt();
-    let per_frame = libm::round(1.0 / (args.fps * dt)).clamp(1.0, f64::from(u32::MAX));
+    let per_frame = libm::round(1.0 / (fps * dt)).clamp(1.0, f64::from(u32::MAX));
     Ok(Header {
         title: plan.scene.name.clone(),
         dt,

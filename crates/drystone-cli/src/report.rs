@@ -8,7 +8,7 @@ use drystone_frame::{Frame, Stage};
 use serde::Serialize;
 
 use crate::simulate::Outcome;
-use crate::tally::{CertificateTally, Extremes, StepTimes};
+use crate::tally::{CertificateTally, Extremes, JointTally, StepTimes};
 
 /// The report of a run.
 #[derive(Debug, Serialize)]
@@ -26,6 +26,8 @@ pub(crate) struct Report<'a> {
     contacts: MaxLast<usize>,
     ms_per_step: MsPerStep,
     certificate: Certificate,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    joints: Option<Joints>,
     bodies: Vec<Body<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -53,6 +55,12 @@ struct Certificate {
     energy_made_j: MaxTotal,
     momentum_n_s: Max,
     worst_step: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct Joints {
+    error_m: MaxLast<f64>,
+    error_rad: MaxLast<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -114,6 +122,7 @@ impl<'a> Report<'a> {
             },
             ms_per_step: MsPerStep::new(&tally.times),
             certificate: Certificate::new(&tally.certificate),
+            joints: tally.joints.as_ref().map(Joints::new),
             bodies: bodies(&outcome.stage, &outcome.frame),
             error: outcome.fault.as_ref().map(ToString::to_string),
         }
@@ -131,12 +140,24 @@ impl MsPerStep {
     }
 }
 
+fn max_last(extremes: &Extremes) -> MaxLast<f64> {
+    MaxLast {
+        max: extremes.max,
+        last: extremes.last,
+    }
+}
+
+impl Joints {
+    fn new(tally: &JointTally) -> Self {
+        Self {
+            error_m: max_last(&tally.error_m),
+            error_rad: max_last(&tally.error_rad),
+        }
+    }
+}
+
 impl Certificate {
     fn new(tally: &CertificateTally) -> Self {
-        let max_last = |extremes: &Extremes| MaxLast {
-            max: extremes.max,
-            last: extremes.last,
-        };
         Self {
             residual_m_s: MaxMeanLast {
                 max: tally.residual.max,

@@ -98,6 +98,9 @@ fn advance<S: Space>(
     let start = Instant::now();
     let step = world.step().map_err(Fault::Step)?;
     tally.add(&step, 1e3 * start.elapsed().as_secs_f64());
+    if world.joints().next().is_some() {
+        tally.add_joints(world.joint_error());
+    }
     progress.show(step.step, world.time(), step.contacts);
     outputs.add(world, &step)
 }

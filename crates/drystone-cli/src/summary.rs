@@ -7,7 +7,7 @@ use drystone_scene::Scene;
 
 use crate::fault::Fault;
 use crate::simulate::Outcome;
-use crate::tally::{CertificateTally, Worst};
+use crate::tally::{CertificateTally, JointTally, Worst};
 use crate::text::Columns;
 use crate::units::{count, counted, duration, energy, length, plain};
 
@@ -115,12 +115,26 @@ fn certificate(outcome: &Outcome) -> Vec<String> {
     if tally.steps == 0 {
         return vec!["no step was judged".to_owned()];
     }
-    vec![
+    let mut lines = vec![
         penetration(tally),
         residual(outcome, tally),
         energy_made(tally),
         format!("momentum balanced to {} N·s", plain(tally.momentum.max)),
-    ]
+    ];
+    lines.extend(outcome.tally.joints.as_ref().map(joints));
+    lines
+}
+
+fn joints(tally: &JointTally) -> String {
+    if tally.error_m.max < HARDLY_ANY_LENGTH {
+        return "joints held together exactly, but for round-off".to_owned();
+    }
+    format!(
+        "joints never apart by more than {} and {}°, {} at the end",
+        length(tally.error_m.max),
+        plain(tally.error_rad.max.to_degrees()),
+        length(tally.error_m.last)
+    )
 }
 
 /// Penetration below this is round-off: less than the size of an atom, m.

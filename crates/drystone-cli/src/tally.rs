@@ -19,6 +19,17 @@ pub(crate) struct Tally {
     pub(crate) times: StepTimes,
     /// The certificates of the steps.
     pub(crate) certificate: CertificateTally,
+    /// Gaps and turns in joints; `None` where there never were joints.
+    pub(crate) joints: Option<JointTally>,
+}
+
+/// How far joints were from what they hold together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct JointTally {
+    /// The largest distance of a step, m.
+    pub(crate) error_m: Extremes,
+    /// The largest angle of a step, rad.
+    pub(crate) error_rad: Extremes,
 }
 
 impl Tally {
@@ -32,6 +43,13 @@ impl Tally {
         if let Some(certificate) = &step.certificate {
             self.certificate.add(certificate);
         }
+    }
+
+    /// Adds the errors of joints after a step, m and rad.
+    pub(crate) fn add_joints(&mut self, (error_m, error_rad): (f64, f64)) {
+        let joints = self.joints.get_or_insert_default();
+        joints.error_m.add(error_m);
+        joints.error_rad.add(error_rad);
     }
 }
 

@@ -263,3 +263,75 @@ fn a_full_disk_stops_the_run() {
     assert!(message.contains("poses.csv"), "{message}");
     assert!(folder.path().join("plot.svg").metadata().unwrap().len() > 0);
 }
+
+/// The program in a folder, with these folders on the PATH and no others.
+fn with_path(folder: &Path, path: &Path, arguments: &[&str]) -> std::process::Output {
+    std::process::Command::new(env!("CARGO_BIN_EXE_drystone"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("PATH", path)
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn a_film_is_a_gif_of_the_size_that_was_asked_for() {
+    let (folder, _) = folder_with("solid.toml", SOLID);
+    let film = ["--out", "film.gif", "--size", "64x36", "--fps", "20"];
+    let run = [&["run", "solid.toml", "--seconds", "0.2"], &film[..]].concat();
+    let said = succeed(folder.path(), &run);
+    assert!(said.contains("film.gif"), "{said}");
+    let bytes = std::fs::read(folder.path().join("film.gif")).unwrap();
+    assert!(bytes.starts_with(b"GIF89a") && bytes.ends_with(&[0x3b]));
+    assert_eq!(bytes[6..10], [64, 0, 36, 0]);
+    // A graphic control block for each picture, with its time in hundredths: 0, 0.05 … 0.2 s.
+    let is_control = |w: &&[u8]| w[..3] == [0x21, 0xf9, 4] && w[4..6] == [5, 0];
+    assert_eq!(bytes.windows(8).filter(is_control).count(), 5);
+
+    succeed(folder.path(), &["run", "solid.toml", "--record", "a.dry"]);
+    let export = [&["export", "a.dry"], &film[..]].concat();
+    succeed(folder.path(), &export);
+    let again = std::fs::read(folder.path().join("film.gif")).unwrap();
+    assert!(again.starts_with(b"GIF89a") && again.len() > bytes.len());
+}
+
+#[test]
+fn a_film_without_its_encoder_is_refused_before_the_run() {
+    let (folder, _) = folder_with("solid.toml", SOLID);
+    let run = ["run", "solid.toml", "--out", "film.mp4"];
+    let output = with_path(folder.path(), folder.path(), &run);
+    let message = common::stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(
+        message.contains("ffmpeg") && message.contains(".gif"),
+        "{message}"
+    );
+    assert!(!folder.path().join("film.mp4").exists());
+    let fast = ["run", "solid.toml", "--out", "film.gif", "--fps", "100"];
+    assert!(fail(folder.path(), &fast, 1).contains("50"));
+}
+
+/// An encoder that keeps the pictures as they are stands in for ffmpeg.
+#[cfg(unix)]
+#[test]
+fn pictures_of_an_mp4_go_to_the_encoder() {
+    use std::os::unix::fs::PermissionsExt;
+    let (folder, _) = folder_with("solid.toml", SOLID);
+    let bin = folder.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let script = "#!/bin/sh\nfor last; do :; done\necho \"$@\" > arguments\n/bin/cat > \"$last\"\n";
+    let encoder = bin.join("ffmpeg");
+    std::fs::write(&encoder, script).unwrap();
+    std::fs::set_permissions(&encoder, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let film = ["--out", "film.mp4", "--size", "32x18", "--fps", "20"];
+    let run = [&["run", "solid.toml", "--seconds", "0.2"], &film[..]].concat();
+    let output = with_path(folder.path(), &bin, &run);
+    assert!(output.status.success(), "{}", common::stderr(&output));
+    let pictures = std::fs::read(folder.path().join("film.mp4")).unwrap();
+    assert_eq!(pictures.len(), 5 * 3 * 32 * 18);
+    let arguments = std::fs::read_to_string(folder.path().join("arguments")).unwrap();
+    assert!(
+        arguments.contains("-video_size 32x18 -framerate 20"),
+        "{arguments}"
+    );
+}

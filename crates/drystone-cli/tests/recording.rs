@@ -361,7 +361,7 @@ fn every_format_is_exported_and_poses_are_those_of_the_run() {
         assert!(folder.path().join("run_000007_contacts.vtp").exists());
         let message = fail(
             folder.path(),
-            &["export", "run.dry", "--out", "film.mp4"],
+            &["export", "run.dry", "--out", "film.avi"],
             2,
         );
         assert!(message.contains(".glb"), "{message}");

@@ -223,3 +223,17 @@ fn json_is_all_there_is_on_standard_output() {
     assert!(values.next().is_none());
     assert!(output.stderr.is_empty());
 }
+
+#[test]
+fn joints_are_reported_where_there_are_joints() {
+    let folder = tempfile::tempdir().unwrap();
+    let chain = ["run", "heavy-chain", "--seconds", "0.2"];
+    let report = report(folder.path(), &chain[1..]);
+    for part in ["error_m", "error_rad"] {
+        assert_keys(&report["joints"][part], &["max", "last"]);
+    }
+    // What the scene promises.
+    assert!(report["joints"]["error_m"]["max"].as_f64().unwrap() < 1e-3);
+    let said = succeed(folder.path(), &chain);
+    assert!(said.contains("joints never apart by more than"), "{said}");
+}

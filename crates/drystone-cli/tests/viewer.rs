@@ -165,8 +165,8 @@ fn mistakes_are_answered_before_anything_is_served() {
     let folder = tempfile::tempdir().unwrap();
     let unknown = fail(folder.path(), &["view", "dominos", "--no-open"], 1);
     assert!(unknown.contains("dominoes"), "{unknown}");
-    let film = fail(folder.path(), &["run", "tower", "--out", "film.mp4"], 2);
-    assert!(film.contains(".html"), "{film}");
+    let film = fail(folder.path(), &["run", "tower", "--out", "film.avi"], 2);
+    assert!(film.contains(".gif"), "{film}");
     if has_page() {
         let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = taken.local_addr().unwrap().port().to_string();
@@ -177,4 +177,29 @@ fn mistakes_are_answered_before_anything_is_served() {
         );
         assert!(message.contains("--port"), "{message}");
     }
+}
+
+#[test]
+fn a_recording_that_can_not_be_shown_is_refused() {
+    if !has_page() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let record = [
+        "run",
+        "two-particles",
+        "--seconds",
+        "0.1",
+        "--record",
+        "a.dry",
+    ];
+    succeed(folder.path(), &record);
+    // It was made with its own settings, and shows those.
+    let set = ["view", "a.dry", "--no-open", "--dt", "0.01"];
+    let message = fail(folder.path(), &set, 1);
+    assert!(message.contains("recording"), "{message}");
+    let whole = fs::read(folder.path().join("a.dry")).unwrap();
+    fs::write(folder.path().join("cut.dry"), &whole[..40]).unwrap();
+    let cut = fail(folder.path(), &["view", "cut.dry", "--no-open"], 1);
+    assert!(cut.contains("cut.dry") && cut.contains("damaged"), "{cut}");
 }

@@ -11,11 +11,13 @@
 
 pub mod export;
 mod hash;
+mod joint;
 pub mod mesh;
 pub mod recording;
 mod skin;
 
 pub use hash::StateHash;
+pub use joint::{FrameJoint, JointEnd, JointForm, NO_ISLAND, NO_OBJECT, StageJoint};
 use serde::{Deserialize, Serialize};
 pub use skin::Skin;
 
@@ -29,6 +31,9 @@ pub struct Stage {
     /// Surfaces that hang on objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skins: Vec<Skin>,
+    /// Joints, in the order of [`Frame::joints`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joints: Vec<StageJoint>,
 }
 
 /// One object: a body or a particle.
@@ -126,6 +131,16 @@ pub struct Frame {
     pub spins: Vec<[f64; 3]>,
     /// The contacts of the step that led here.
     pub contacts: Vec<FrameContact>,
+    /// Which objects hang together, by contact, joints or cloth: for each object the lowest object
+    /// of its island, or [`NO_ISLAND`]. Empty where nothing is known.
+    #[serde(default)]
+    pub islands: Vec<u32>,
+    /// Whether each object sleeps. Empty where nothing is known.
+    #[serde(default)]
+    pub asleep: Vec<bool>,
+    /// What the joints of the stage carry.
+    #[serde(default)]
+    pub joints: Vec<FrameJoint>,
 }
 
 /// One contact point, to be drawn.

@@ -216,6 +216,7 @@ mod tests {
                 two_sided: true,
                 ..Skin::default()
             }],
+            ..Stage::default()
         };
         let frame = Frame {
             positions: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],

@@ -12,7 +12,7 @@ use drystone_frame::recording::{
     BackgroundWriter, BlockKind, Damage, ReadError, Reader, Record, Scrubber, Storage, Writer,
     recover,
 };
-use drystone_frame::{Frame, FrameContact};
+use drystone_frame::{Frame, FrameContact, FrameJoint};
 use proptest::prelude::*;
 
 fn records(bytes: &[u8]) -> (Vec<Record>, Option<ReadError>) {
@@ -52,6 +52,14 @@ fn close(a: &FrameContact, b: &FrameContact) -> bool {
         && (a.separation - b.separation).abs() <= 1e-4 * b.separation.abs()
 }
 
+fn alike(a: &FrameJoint, b: &FrameJoint) -> bool {
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-4 * b.abs();
+    (0..3).all(|i| near(a.force[i], b.force[i]) && near(a.torque[i], b.torque[i]))
+        && near(a.error_m, b.error_m)
+        && near(a.error_rad, b.error_rad)
+        && a.broken == b.broken
+}
+
 #[test]
 fn frames_come_back_bit_by_bit_and_contacts_to_four_digits() {
     let bytes = recording();
@@ -68,9 +76,13 @@ fn frames_come_back_bit_by_bit_and_contacts_to_four_digits() {
         );
         let without = |frame: &Frame| Frame {
             contacts: Vec::new(),
+            joints: Vec::new(),
             ..frame.clone()
         };
         assert_eq!(without(&found.frame), without(&expected.frame));
+        assert_eq!(found.frame.joints.len(), expected.frame.joints.len());
+        let joints = found.frame.joints.iter().zip(&expected.frame.joints);
+        assert!(joints.into_iter().all(|(a, b)| alike(a, b)), "{found:?}");
         assert_eq!(found.frame.contacts.len(), expected.frame.contacts.len());
         let pairs = found.frame.contacts.iter().zip(&expected.frame.contacts);
         assert!(pairs.into_iter().all(|(a, b)| close(a, b)), "{found:?}");
@@ -322,11 +334,37 @@ fn other_files_and_later_versions_are_told_apart() {
         assert!(matches!(Reader::open(other), Err(ReadError::NotARecording)));
     }
     let mut later = recording();
-    later[8] = 2;
+    later[8] = 3;
     assert!(matches!(
         Reader::open(later.as_slice()),
-        Err(ReadError::Version(2))
+        Err(ReadError::Version(3))
     ));
+}
+
+#[test]
+fn what_version_1_did_not_have_is_empty() {
+    // Such a file differs in its version, and in arrays that are not there.
+    let toy = Toy::new();
+    let plain = Record {
+        frame: Frame {
+            islands: Vec::new(),
+            asleep: Vec::new(),
+            joints: Vec::new(),
+            ..toy.frame()
+        },
+        ..Record::default()
+    };
+    let mut file = Vec::new();
+    let mut writer = Writer::create(&mut file, header(), &stage()).unwrap();
+    writer.frame(&plain).unwrap();
+    writer.state(b"").unwrap();
+    writer.finish().unwrap();
+    file[8] = 1;
+    let reader = Reader::open(file.as_slice()).unwrap();
+    assert_eq!(reader.version, 1);
+    let (found, error) = records(&file);
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(found[0].frame, plain.frame);
 }
 
 #[test]
@@ -460,7 +498,7 @@ fn any_frame() -> impl Strategy<Value = Frame> {
             rotations,
             velocities,
             spins,
-            contacts: Vec::new(),
+            ..Frame::default()
         })
 }
 

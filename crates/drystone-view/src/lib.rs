@@ -4,6 +4,7 @@
 //!
 //! * [`still`] draws one [`Frame`](drystone_frame::Frame) of a
 //!   [`Stage`](drystone_frame::Stage) with a small software renderer: no GPU, no browser.
+//! * [`film`] makes a film of such pictures.
 //! * [`plot`] draws lines over time, such as the residuals of a certificate.
 //! * [`live`] is a page in the browser where a scene plays, and a file that replays one.
 //! * [`matrix`] draws which blocks of a matrix there are, and how large they are.
@@ -14,8 +15,10 @@
 
 mod canvas;
 mod error;
+pub mod film;
 pub mod live;
 pub mod matrix;
+mod pace;
 mod parallel;
 pub mod plot;
 pub mod replay;

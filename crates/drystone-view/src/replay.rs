@@ -5,6 +5,7 @@
 //! left is deflated. [`pack`] fixes the format.
 
 pub mod pack;
+mod ties;
 
 use std::io::Write;
 
@@ -15,6 +16,7 @@ use serde_json::json;
 
 use crate::live::page::{DATA_MARK, PAGE};
 use crate::live::{About, ContactDetail, LiveError, Numbers, Settings};
+use crate::pace::Pace;
 use crate::still::{Still, colours};
 use pack::Packer;
 
@@ -34,10 +36,7 @@ const STEPS_OF_VIEW: f64 = 8192.0;
 pub struct Recorder {
     header: serde_json::Value,
     packer: Packer,
-    /// Time between frames, s.
-    spacing: f64,
-    next: f64,
-    last: f64,
+    pace: Pace,
     numbers: Vec<Numbers>,
 }
 
@@ -104,9 +103,7 @@ impl Recorder {
                 "origin": target,
             }),
             packer: Packer::new(quantum, target),
-            spacing,
-            next: frame.time,
-            last: frame.time,
+            pace: Pace::new(frame.time, spacing),
             numbers: Vec::new(),
         };
         recorder.add_frame(frame, &[]);
@@ -116,38 +113,21 @@ impl Recorder {
     /// Whether the next frame of the file is due at this time (s): others need not be handed in.
     #[must_use]
     pub fn is_due(&self, time: f64) -> bool {
-        time >= self.next - 1e-9
+        self.pace.is_due(time)
     }
 
     /// Adds a frame.
     pub fn add_frame(&mut self, frame: &Frame, details: &[ContactDetail]) {
         self.packer.add(frame, details);
-        self.last = frame.time;
-        while self.next <= frame.time + 1e-9 {
-            self.next += self.spacing;
-        }
+        self.pace.advance(frame.time);
     }
 
     /// Adds the numbers of a step.
     pub fn add_numbers(&mut self, numbers: Numbers) {
         self.numbers.push(numbers);
         if self.numbers.len() >= 2 * MOST_ROWS {
-            self.thin();
+            self.numbers = Numbers::thinned(&self.numbers);
         }
-    }
-
-    fn thin(&mut self) {
-        let worse = |pair: &[Numbers]| {
-            let larger = |a: Numbers, b: &Numbers| {
-                if b.residual_m_s > a.residual_m_s {
-                    *b
-                } else {
-                    a
-                }
-            };
-            pair.iter().skip(1).fold(pair[0], larger)
-        };
-        self.numbers = self.numbers.chunks(2).map(worse).collect();
     }
 
     /// The file.
@@ -157,7 +137,7 @@ impl Recorder {
     /// If the data can't be deflated, which memory alone could cause.
     pub fn finish(mut self) -> std::io::Result<String> {
         if self.numbers.len() > MOST_ROWS {
-            self.thin();
+            self.numbers = Numbers::thinned(&self.numbers);
         }
         self.header["frames"] = self.packer.frames().into();
         self.header["rows"] = self.numbers.len().into();

@@ -83,9 +83,21 @@ impl Default for Camera {
 /// The sRGB colour that a picture gives to each object.
 #[must_use]
 pub fn colours(stage: &Stage, frame: &Frame) -> Vec<[u8; 3]> {
-    let looks = palette::looks(&place::place(stage, frame), stage.objects.len());
+    let (dressed, dressed_frame) = stage.dressed(frame);
+    let placed = place::place(&dressed, &dressed_frame);
+    let looks = palette::looks(&placed, dressed.objects.len(), stage.objects.len());
     let colour = |look: &palette::Look| palette::srgb_from_linear(look.colour);
-    looks.iter().map(colour).collect()
+    let mut colours: Vec<[u8; 3]> = looks.iter().map(colour).collect();
+    // What hangs on objects lends them its colour.
+    for (skin, number) in stage.skins.iter().zip(stage.objects.len()..) {
+        for &node in &skin.objects {
+            if (node as usize) < stage.objects.len() {
+                colours[node as usize] = colours[number];
+            }
+        }
+    }
+    colours.truncate(stage.objects.len());
+    colours
 }
 
 /// How a picture of a frame is made.
@@ -120,10 +132,11 @@ impl Still {
     /// If the size is zero or too large.
     pub fn render(&self, stage: &Stage, frame: &Frame) -> Result<Image, ViewError> {
         self.check_size()?;
+        let first_skin = stage.objects.len();
         let (stage, frame) = stage.dressed(frame);
         let (stage, frame) = (&*stage, &*frame);
         let placed = place::place(stage, frame);
-        let looks = palette::looks(&placed, stage.objects.len());
+        let looks = palette::looks(&placed, stage.objects.len(), first_skin);
         let subject = Subject::new(&placed);
         let standpoint = self.standpoint(stage, &subject);
         let contacts: &[_] = if self.contacts { &frame.contacts } else { &[] };
@@ -162,7 +175,12 @@ impl Still {
         }
     }
 
-    fn check_size(&self) -> Result<(), ViewError> {
+    /// Whether a picture of this size can be drawn.
+    ///
+    /// # Errors
+    ///
+    /// If the size is zero or too large.
+    pub fn check_size(&self) -> Result<(), ViewError> {
         let pixels = u64::from(self.width) * u64::from(self.height);
         if pixels == 0 || pixels > MAX_PIXELS || self.width.max(self.height) > MAX_SIDE {
             return Err(ViewError::ImageSize {

@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::Ordering;
 
-use common::{Stand, stand, wait_until};
+use common::{Stand, TAPE_FRAMES, stand, wait_until};
 use tungstenite::Message;
 
 /// The whole answer to a plain request.
@@ -240,14 +240,14 @@ fn a_race_runs_in_step_with_a_solver_each() {
     };
     let mut page = stand.page();
     page.text("settings");
-    page.say(r#"{"do":"race","solvers":["a","b"]}"#);
+    page.say(r#"{"do":"race","racers":["a","b"]}"#);
     let settings = page.text("settings");
     assert_eq!(settings["lanes"][0]["solver"], "a");
     assert_eq!(settings["lanes"][1]["solver"], "b");
     page.say(r#"{"do":"step"}"#);
     page.frame_of_step(1.0);
     assert_eq!(page.frame(1).0, 1.0);
-    page.say(r#"{"do":"race","solvers":[]}"#);
+    page.say(r#"{"do":"race","racers":[]}"#);
     assert_eq!(page.text("settings")["lanes"].as_array().unwrap().len(), 1);
 }
 
@@ -268,4 +268,55 @@ fn a_hand_pulls_and_a_ball_is_thrown() {
         .len()
         != 3
     {}
+}
+
+#[test]
+fn a_recording_is_shown_and_never_stepped() {
+    let Some(stand) = stand("tape-2") else {
+        return;
+    };
+    let last = (TAPE_FRAMES - 1) as f64;
+    let mut page = stand.page();
+    assert_eq!(page.frame(0).0, 0.0);
+    // All of it can be shown at once, before it was played.
+    page.say(r#"{"do":"seek","time":0.5}"#);
+    page.frame_of_step(50.0);
+    page.say(r#"{"do":"step"}"#);
+    page.frame_of_step(51.0);
+    page.say(r#"{"do":"back"}"#);
+    page.frame_of_step(50.0);
+    page.say(r#"{"do":"seek","time":99}"#);
+    page.frame_of_step(last);
+    // At its end, playing begins anew and stops at the end again.
+    page.say(r#"{"do":"speed","factor":20}"#);
+    page.say(r#"{"do":"play","on":true}"#);
+    while page.text("state")["playing"] != true {}
+    while page.text("state")["playing"] != false {}
+    page.say(r#"{"do":"restart"}"#);
+    page.frame_of_step(0.0);
+    assert_eq!(stand.steps.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn a_recording_can_not_be_changed() {
+    let Some(stand) = stand("tape-2") else {
+        return;
+    };
+    let mut page = stand.page();
+    for change in [
+        r#"{"do":"set","change":{"friction":0.1}}"#,
+        r#"{"do":"grab","grip":{"object":0,"point":[0,0,0],"target":[0,0,0]}}"#,
+        r#"{"do":"throw","throw":{"position":[0,0,0],"velocity":[0,0,0],"radius":1}}"#,
+        r#"{"do":"race","racers":["a","b"]}"#,
+        r#"{"do":"matrix"}"#,
+    ] {
+        page.say(change);
+        let reason = page.text("trouble");
+        let reason = reason["text"].as_str().unwrap();
+        assert!(reason.contains("recording"), "{change}: {reason}");
+    }
+    // Another scene can be opened from here.
+    page.say(r#"{"do":"open","scene":"balls-2"}"#);
+    while page.text("stage")["about"]["name"] != "balls-2" {}
+    wait_until(|| stand.steps.load(Ordering::SeqCst) > 0);
 }

@@ -8,10 +8,15 @@ use drystone_frame::export::usd::Setting;
 use drystone_frame::export::{Model, Motion, csv, gltf, obj, usd, vtk};
 use drystone_frame::recording::{Header, Reader, Record};
 use drystone_frame::{Frame, Stage};
+use drystone_scene::Scene;
+use drystone_view::still::Camera;
 
 use super::print;
-use crate::cli::ExportArgs;
+use crate::cli::{ExportArgs, FilmArgs};
 use crate::fault::Fault;
+use crate::live::camera;
+use crate::output::films::{FilmFile, FilmOptions};
+use crate::output::{Format, OutFile, Target};
 use crate::recording::{open_to_read, unreadable};
 use crate::units::{bytes, counted};
 
@@ -31,6 +36,10 @@ pub(crate) enum ExportFormat {
     Pvd,
     /// A table of poses.
     Csv,
+    /// A film of few colours.
+    Gif,
+    /// A film, by ffmpeg.
+    Mp4,
 }
 
 /// A file that was asked for.
@@ -51,9 +60,11 @@ impl ExportFile {
             Some("obj") => ExportFormat::Obj,
             Some("pvd") => ExportFormat::Pvd,
             Some("csv") => ExportFormat::Csv,
+            Some("gif") => ExportFormat::Gif,
+            Some("mp4") => ExportFormat::Mp4,
             _ => {
-                let known =
-                    ".glb (glTF), .usda (USD), .obj (a file each frame), .pvd (ParaView) or .csv";
+                let known = ".glb (glTF), .usda (USD), .obj (a file each frame), .pvd (ParaView), \
+                    .csv, .gif or .mp4 (films)";
                 return Err(format!(
                     "what is written follows from the extension: {known}"
                 ));
@@ -68,7 +79,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Fault> {
     let path = &args.file;
     for out in &args.outputs {
         let mut source = Source::open(path, args.every.get().into())?;
-        let (frames, written) = write(&mut source, out)?;
+        let (frames, written) = write(&mut source, out, &args.film)?;
         let first = match out.format {
             ExportFormat::Obj => {
                 format!("{} and so on", numbered(&out.path, 0, "", "obj").display())
@@ -132,12 +143,14 @@ impl<'a> Source<'a> {
 }
 
 /// Writes one export and gives frames and bytes.
-fn write(source: &mut Source<'_>, out: &ExportFile) -> Result<(u64, u64), Fault> {
+fn write(source: &mut Source<'_>, out: &ExportFile, film: &FilmArgs) -> Result<(u64, u64), Fault> {
     match out.format {
         ExportFormat::Glb | ExportFormat::Usda => write_whole(source, out),
         ExportFormat::Csv => write_table(source, &out.path),
         ExportFormat::Obj => write_objs(source, &out.path),
         ExportFormat::Pvd => write_series(source, &out.path),
+        ExportFormat::Gif => write_film(source, (&out.path, Format::Gif), film),
+        ExportFormat::Mp4 => write_film(source, (&out.path, Format::Mp4), film),
     }
 }
 
@@ -237,6 +250,32 @@ fn write_series(source: &mut Source<'_>, path: &Path) -> Result<(u64, u64), Faul
     })?;
     length += write_file(path, vtk::series(&series).as_bytes())?;
     Ok((frames, length))
+}
+
+fn write_film(
+    source: &mut Source<'_>,
+    (path, format): (&Path, Format),
+    args: &FilmArgs,
+) -> Result<(u64, u64), Fault> {
+    let file = OutFile {
+        path: path.to_owned(),
+        format,
+    };
+    let name = source.path.display().to_string();
+    let scene = Scene::from_json(&source.header().scene.to_string(), &name).ok();
+    let camera = scene.as_ref().map_or_else(Camera::default, camera);
+    let Some(options) = FilmOptions::of(&file, args, camera)? else {
+        return Ok((0, 0));
+    };
+    let mut film = FilmFile::new(options, Target::open(path)?);
+    let mut stage = Some(source.stage());
+    let frames = source.each(|frame| match stage.take() {
+        Some(stage) => film.begin(stage, frame),
+        None => film.add(frame.time, || frame.clone()),
+    })?;
+    film.finish()?;
+    let written = fs::metadata(path).map_or(0, |metadata| metadata.len());
+    Ok((frames, written))
 }
 
 fn write_file(path: &Path, bytes: &[u8]) -> Result<u64, Fault> {

@@ -1,6 +1,5 @@
 //! `drystone picture`: a scene at one time, as a picture.
 
-use drystone_frame::{Frame, Stage};
 use drystone_view::still::Still;
 
 use super::print;
@@ -20,7 +19,7 @@ pub(crate) fn picture(args: &PictureArgs) -> Result<(), Fault> {
         camera: camera(&plan.scene),
         contacts: args.contacts,
     };
-    check_size(&still)?;
+    still.check_size().map_err(Fault::Picture)?;
     let mut target = Target::open(&args.out)?;
     plan.show_warnings();
     plan.make_steps()?;
@@ -35,14 +34,4 @@ pub(crate) fn picture(args: &PictureArgs) -> Result<(), Fault> {
         plan.scene.name,
         plan.world.time(),
     ))
-}
-
-/// Refuses a size that can't be drawn before anything is run: an empty sheet costs nothing.
-fn check_size(still: &Still) -> Result<(), Fault> {
-    let empty = Stage {
-        dimension: 2,
-        ..Stage::default()
-    };
-    let sheet = still.render(&empty, &Frame::default());
-    sheet.map(|_| ()).map_err(Fault::Picture)
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use drystone::{Space, World};
-use drystone_frame::recording::{Recovered, frame_hash, recover};
+use drystone_frame::recording::{Recovered, VERSION, frame_hash, recover};
 use drystone_scene::AnyWorld;
 
 use super::print;
@@ -26,6 +26,13 @@ pub(crate) fn resume(path: &Path, threads: Option<NonZeroU32>) -> Result<(), Fau
     let frames = counted(recovered.frames, "frame");
     if recovered.is_finished {
         return print(&format!("{} is finished: {frames}\n", path.display()));
+    }
+    if recovered.version != VERSION {
+        let what = format!(
+            "it has version {} of the format, which this program reads but does not write",
+            recovered.version
+        );
+        return Err(differs(path, &what));
     }
     let mut plan = plan_of(&recovered.header, path, threads)?;
     if plan.world.stage() != recovered.stage {

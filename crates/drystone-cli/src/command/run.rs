@@ -12,16 +12,20 @@ use crate::report::Report;
 use crate::simulate::simulate;
 use crate::summary::summary;
 
+/// Frames in a second of a recording, where none are asked for.
+const USUAL_FPS: f64 = 60.0;
+
 /// Runs a scene.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Fault> {
     let mut plan = Plan::new(&args.scene, &args.settings, args.seconds)?;
-    let mut outputs = Outputs::open(&args.outputs, &plan.scene, plan.seconds())?;
+    let mut outputs = Outputs::open(&args.outputs, &plan.scene, plan.seconds(), &args.film)?;
     let record = args.recording.record.as_ref();
     if let Some(path) = record {
         if args.outputs.iter().any(|out| out.path == *path) {
             return Err(Fault::SameFile(path.clone()));
         }
-        outputs.record(Recording::create(&plan, &args.recording, path)?);
+        let fps = args.film.fps.unwrap_or(USUAL_FPS);
+        outputs.record(Recording::create(&plan, &args.recording, fps, path)?);
     }
     plan.show_warnings();
     let name = &plan.scene.name;

@@ -1,6 +1,7 @@
 //! `drystone view`: a scene that plays in the browser.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
@@ -11,23 +12,34 @@ use super::print;
 use crate::cli::{SettingsArgs, ViewArgs};
 use crate::fault::Fault;
 use crate::live::Scenes;
+use crate::live::played::{is_recording, name_of};
 use crate::plan::find;
 
-/// Opens a scene in the browser and stays until it is stopped.
+/// Opens a scene or a recording in the browser and stays until it is stopped.
 pub(crate) fn view(args: &ViewArgs) -> Result<(), Fault> {
-    let scene = find(&args.scene)?;
-    // Said here, with the place in the file, and not by the page.
-    scene.build().map_err(Fault::Scene)?;
+    let path = PathBuf::from(&args.scene);
+    let (scenes, name, dt) = if is_recording(&path) {
+        let name = name_of(&path);
+        (Scenes::with_recording(path), name, None)
+    } else {
+        let scene = find(&args.scene)?;
+        // Said here, with the place in the file, and not by the page.
+        scene.build().map_err(Fault::Scene)?;
+        let name = scene.name.clone();
+        let dt = usual_dt(&args.settings, scene.dt);
+        (Scenes::with(scene), name, dt)
+    };
     let options = Options {
         port: args.port,
-        scene: scene.name.clone(),
+        scene: name,
         playing: !args.paused,
         change: Change {
-            dt: args.settings.dt.or(usual_dt(&args.settings, scene.dt)),
+            dt: args.settings.dt.or(dt),
             strategy: args.settings.strategy.clone(),
             solver: args.settings.solver.clone(),
             iterations: args.settings.iterations.map(std::num::NonZeroU32::get),
             tolerance: args.settings.tolerance,
+            threads: args.settings.threads.map(std::num::NonZeroU32::get),
             ..Change::default()
         },
         log: Arc::new(|text| {
@@ -35,7 +47,7 @@ pub(crate) fn view(args: &ViewArgs) -> Result<(), Fault> {
             let _ = writeln!(std::io::stderr(), "viewer: {text}");
         }),
     };
-    let viewer = Viewer::start(Arc::new(Scenes::with(scene)), options).map_err(Fault::View)?;
+    let viewer = Viewer::start(Arc::new(scenes), options).map_err(Fault::View)?;
     let url = viewer.url();
     print(&format!("{url}\n"))?;
     if !args.no_open {

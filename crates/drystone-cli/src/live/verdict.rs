@@ -72,8 +72,15 @@ impl Verdict {
             law_error_m_s: failing.map_or(0.0, |(_, j)| j.law_error),
             worst_contact: self.worst.map(|(contact, _)| contact),
             milliseconds: 0.0,
+            joint_error_m: number(joint_error(world)),
         }
     }
+}
+
+/// The largest gap in a joint, m, where there are joints.
+pub(crate) fn joint_error<S: Space>(world: &World<S>) -> Option<f64> {
+    world.joints().next()?;
+    Some(world.joint_error().0)
 }
 
 /// Names of the laws, as [`Numbers::law`] counts them.
@@ -90,6 +97,8 @@ pub(crate) fn about<S: Space>(scene: &Scene, world: &World<S>) -> About {
         expect: scene.expect.clone(),
         note: scene.note.clone(),
         seconds: scene.seconds,
+        recorded: None,
+        damage: None,
         masses: (0..bodies.len()).map(|k| bodies.mass(k)).collect(),
         camera: camera(scene),
     }
@@ -100,8 +109,8 @@ pub(crate) fn settings<S: Space>(world: &World<S>) -> Settings {
     let settings = world.settings();
     let (iterations, tolerance) = settings.solver.iterations_and_tolerance();
     let substeps = match settings.strategy {
-        Strategy::Velocity => 1,
-        Strategy::Substep(options) => options.substeps,
+        Strategy::Substep(options) => Some(options.substeps),
+        _ => None,
     };
     let surface = world.materials.get(drystone::MaterialId::default());
     Settings {
@@ -111,8 +120,11 @@ pub(crate) fn settings<S: Space>(world: &World<S>) -> Settings {
         dt: settings.dt,
         substeps,
         solver: settings.solver.name().to_owned(),
+        uses_solver: settings.strategy == Strategy::Velocity,
         iterations,
         tolerance,
         strategy: settings.strategy.name().to_owned(),
+        threads: settings.threads,
+        margin: settings.margin,
     }
 }

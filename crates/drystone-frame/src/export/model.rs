@@ -217,7 +217,7 @@ mod tests {
                 object(Form::Box { half: [1.0; 3] }),
                 object(Form::Box { half: [2.0; 3] }),
             ],
-            skins: Vec::new(),
+            ..Stage::default()
         };
         let frame = Frame {
             positions: vec![[0.0; 3]; 5],

@@ -137,7 +137,7 @@ mod tests {
                 };
                 2
             ],
-            skins: Vec::new(),
+            ..Stage::default()
         };
         let mut motion = Motion::new(&stage);
         for k in 0..4 {

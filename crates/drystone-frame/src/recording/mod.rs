@@ -30,6 +30,8 @@ mod background;
 mod block;
 mod bytes;
 mod certificate;
+mod code;
+mod debug;
 mod header;
 mod pack;
 mod planes;
@@ -52,5 +54,9 @@ pub use writer::{Storage, WriteError, Writer};
 /// mode would break.
 pub const SIGNATURE: [u8; 8] = *b"\x89DRY\r\n\x1a\n";
 
-/// The version of the format that is written, and the newest that is read.
-pub const VERSION: u32 = 1;
+/// The version of the format that is written, and the newest that is read. Version 1 has no
+/// islands, no sleep and no joints.
+pub const VERSION: u32 = 2;
+
+/// The oldest version that is read.
+pub const OLDEST_VERSION: u32 = 1;

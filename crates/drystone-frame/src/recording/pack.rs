@@ -18,9 +18,10 @@
 
 use super::bytes::Bytes;
 use super::certificate::FrameCertificate;
+use super::code::{code, decoded};
+use super::debug::{self, JOINT_NUMBERS, JointCodes};
 use super::planes::{
-    number32, order32, read32, read64, residual64, restored64, whole_residual, whole_restored,
-    write32, write64,
+    read32, read64, residual64, restored64, whole_residual, whole_restored, write32, write64,
 };
 use crate::{Frame, FrameContact, StateHash};
 
@@ -44,6 +45,10 @@ mod array {
     pub(super) const ROTATIONS: u16 = 4;
     pub(super) const CONTACT_PAIRS: u16 = 5;
     pub(super) const CONTACT_NUMBERS: u16 = 6;
+    pub(super) const ISLANDS: u16 = 7;
+    pub(super) const ASLEEP: u16 = 8;
+    pub(super) const JOINT_NUMBERS: u16 = 9;
+    pub(super) const JOINTS_GONE: u16 = 10;
 }
 
 /// A frame of a recording.
@@ -62,6 +67,7 @@ pub struct Record {
 pub(super) struct Past {
     frame: Frame,
     contacts: Vec<PackedContact>,
+    joints: Vec<JointCodes>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -92,6 +98,7 @@ pub(super) fn pack(record: &Record, is_key: bool, past: &mut Past) -> Vec<u8> {
         *past = Past::default();
     }
     let contacts: Vec<PackedContact> = packed_contacts(frame);
+    let joints = debug::joint_codes(frame);
     let mut out = Vec::with_capacity(256 + 104 * frame.positions.len() + 48 * contacts.len());
     out.extend(record.number.to_le_bytes());
     out.extend(frame.step.to_le_bytes());
@@ -102,18 +109,18 @@ pub(super) fn pack(record: &Record, is_key: bool, past: &mut Past) -> Vec<u8> {
     if let Some(certificate) = &record.certificate {
         certificate.write(&mut out);
     }
+    let (touching, tied) = (CONTACT_NUMBERS as u8, JOINT_NUMBERS as u8);
     let table = [
         (array::VELOCITIES, 8, 3, frame.velocities.len()),
         (array::SPINS, 8, 3, frame.spins.len()),
         (array::POSITIONS, 8, 3, frame.positions.len()),
         (array::ROTATIONS, 8, 4, frame.rotations.len()),
         (array::CONTACT_PAIRS, 4, 2, contacts.len()),
-        (
-            array::CONTACT_NUMBERS,
-            4,
-            CONTACT_NUMBERS as u8,
-            contacts.len(),
-        ),
+        (array::CONTACT_NUMBERS, 4, touching, contacts.len()),
+        (array::ISLANDS, 4, 1, frame.islands.len()),
+        (array::ASLEEP, 1, 1, frame.asleep.len()),
+        (array::JOINT_NUMBERS, 4, tied, joints.len()),
+        (array::JOINTS_GONE, 1, 1, joints.len()),
     ];
     out.extend((table.len() as u16).to_le_bytes());
     for (id, width, lanes, count) in table {
@@ -127,8 +134,13 @@ pub(super) fn pack(record: &Record, is_key: bool, past: &mut Past) -> Vec<u8> {
     write_numbers(&frame.positions, &moved(before, frame), &mut out);
     write_numbers(&frame.rotations, &turned(before, frame), &mut out);
     write_contacts(&contacts, &past.contacts, &mut out);
+    debug::write_islands(&frame.islands, &before.islands, &mut out);
+    debug::write_flags(frame.asleep.iter().copied(), &mut out);
+    debug::write_joints(&joints, &past.joints, &mut out);
+    debug::write_flags(frame.joints.iter().map(|joint| joint.broken), &mut out);
     past.frame.clone_from(frame);
     past.contacts = contacts;
+    past.joints = joints;
     out
 }
 
@@ -154,13 +166,14 @@ pub(super) fn unpack(payload: &[u8], past: &mut Past) -> Option<Record> {
     } else {
         &*past
     };
-    let contacts = unpack_arrays(&mut bytes, &mut frame, before)?;
+    let Coded { contacts, joints } = unpack_arrays(&mut bytes, &mut frame, before)?;
     frame.contacts = contacts.iter().map(|c| unpacked(c, &frame)).collect();
     if !bytes.0.is_empty() || frame_hash(&frame) != hash {
         return None;
     }
     past.frame.clone_from(&frame);
     past.contacts = contacts;
+    past.joints = joints;
     Some(Record {
         number,
         frame,
@@ -176,11 +189,14 @@ pub(super) fn number_and_key(payload: &[u8]) -> Option<(u64, bool)> {
     Some((number, bytes.u8()? & IS_KEY != 0))
 }
 
-fn unpack_arrays(
-    bytes: &mut Bytes<'_>,
-    frame: &mut Frame,
-    past: &Past,
-) -> Option<Vec<PackedContact>> {
+/// What of a frame is read as codes.
+#[derive(Default)]
+struct Coded {
+    contacts: Vec<PackedContact>,
+    joints: Vec<JointCodes>,
+}
+
+fn unpack_arrays(bytes: &mut Bytes<'_>, frame: &mut Frame, past: &Past) -> Option<Coded> {
     let mut table = Vec::new();
     for _ in 0..bytes.u16()? {
         let id = bytes.u16()?;
@@ -188,7 +204,7 @@ fn unpack_arrays(
         table.push((id, width, lanes, bytes.u32()? as usize));
     }
     let before = &past.frame;
-    let mut contacts = Vec::new();
+    let mut coded = Coded::default();
     for (id, width, lanes, count) in table {
         match (id, width, lanes) {
             (array::VELOCITIES, 8, 3) => {
@@ -203,17 +219,28 @@ fn unpack_arrays(
             (array::ROTATIONS, 8, 4) => {
                 frame.rotations = read_numbers(bytes, count, |n| turned_to(before, frame, n))?;
             }
-            (array::CONTACT_PAIRS, 4, 2) => contacts = read_pairs(bytes, count)?,
-            (array::CONTACT_NUMBERS, 4, CONTACT_NUMBERS) if count == contacts.len() => {
-                read_contact_numbers(bytes, &mut contacts, &past.contacts)?;
+            (array::CONTACT_PAIRS, 4, 2) => coded.contacts = read_pairs(bytes, count)?,
+            (array::CONTACT_NUMBERS, 4, CONTACT_NUMBERS) if count == coded.contacts.len() => {
+                read_contact_numbers(bytes, &mut coded.contacts, &past.contacts)?;
             }
-            (array::VELOCITIES..=array::CONTACT_NUMBERS, ..) => return None,
+            (array::ISLANDS, 4, 1) => {
+                frame.islands = debug::read_islands(bytes, count, &before.islands)?;
+            }
+            (array::ASLEEP, 1, 1) => frame.asleep = debug::read_flags(bytes, count)?,
+            (array::JOINT_NUMBERS, 4, JOINT_NUMBERS) => {
+                coded.joints = debug::read_joints(bytes, count, &past.joints)?;
+            }
+            (array::JOINTS_GONE, 1, 1) if count == coded.joints.len() => {
+                let gone = debug::read_flags(bytes, count)?;
+                frame.joints = debug::joints(&coded.joints, &gone);
+            }
+            (array::VELOCITIES..=array::JOINTS_GONE, ..) => return None,
             _ => {
                 bytes.take(width.checked_mul(lanes)?.checked_mul(count)?)?;
             }
         }
     }
-    Some(contacts)
+    Some(coded)
 }
 
 fn write_numbers<const L: usize>(numbers: &[[f64; L]], predicted: &[[f64; L]], out: &mut Vec<u8>) {
@@ -297,25 +324,6 @@ fn turned_to(before: &Frame, now: &Frame, count: usize) -> Vec<[f64; 4]> {
 /// Predictions must be the same bits everywhere, and bits of what is no number need not be.
 fn finite_or(x: f64, otherwise: f64) -> f64 {
     if x.is_finite() { x } else { otherwise }
-}
-
-/// A number rounded to the nearest that does without so many bits, as its place in their order.
-fn code(x: f64, dropped: u32) -> u32 {
-    let single = x as f32;
-    let half = 1 << (dropped - 1);
-    // A carry goes on into the exponent, as it should; but not into what is no number.
-    let rounded = f32::from_bits(single.to_bits().wrapping_add(half));
-    let rounded = if rounded.is_finite() { rounded } else { single };
-    order32(f32::from_bits(rounded.to_bits() >> dropped << dropped)) >> dropped
-}
-
-/// The number of a code.
-fn decoded(code: u32, dropped: u32) -> f64 {
-    let order = code << dropped;
-    // Negative numbers are complements: the bits that were dropped are ones.
-    let is_negative = order >> 31 == 0;
-    let low = if is_negative { (1 << dropped) - 1 } else { 0 };
-    f64::from(number32(order | low))
 }
 
 fn packed_contacts(frame: &Frame) -> Vec<PackedContact> {
@@ -409,44 +417,4 @@ fn partners(contacts: &[PackedContact], before: &[PackedContact]) -> Vec<[u32; C
         found.map_or(zeros, |known| known.codes)
     };
     contacts.iter().map(partner).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rounded(x: f64) -> f64 {
-        decoded(code(x, 10), 10)
-    }
-
-    #[test]
-    fn rounding_is_to_the_nearest_and_leaves_round_numbers_alone() {
-        for x in [
-            0.0,
-            1.0,
-            -1.0,
-            -0.5,
-            1.5,
-            1024.0,
-            f64::INFINITY,
-            f64::NEG_INFINITY,
-        ] {
-            assert_eq!(rounded(x), x);
-        }
-        for k in -1000..1000 {
-            let x = 1.0 + f64::from(k) * 0.001_234_5;
-            let error = (rounded(x) / x - 1.0).abs();
-            assert!(error <= 0.5 / 8192.0 + 1e-7, "{x}: {error}");
-        }
-        // Up to the next power of two.
-        assert_eq!((rounded(1.999_99), rounded(-1.999_99)), (2.0, -2.0));
-        assert!(rounded(f64::from(f32::MAX)).is_finite());
-        assert!(rounded(f64::NAN).is_nan());
-    }
-
-    #[test]
-    fn codes_are_in_the_order_of_the_numbers() {
-        let ascending = [-2.0, -1.001, -1.0, -1e-30, 0.0, 1e-30, 1.0, 1.001, 2.0];
-        assert!(ascending.is_sorted_by(|a, b| code(*a, 10) < code(*b, 10)));
-    }
 }

@@ -6,7 +6,7 @@ use super::block::{self, BadBlock, Block, BlockKind};
 use super::bytes::Bytes;
 use super::header::Header;
 use super::pack::{Past, Record, number_and_key, unpack};
-use super::{SIGNATURE, VERSION};
+use super::{OLDEST_VERSION, SIGNATURE, VERSION};
 use crate::Stage;
 
 /// Where a recording is damaged.
@@ -76,6 +76,8 @@ pub struct Reader<R> {
     pub header: Header,
     /// The objects.
     pub stage: Stage,
+    /// The version of its format.
+    pub version: u32,
     offset: u64,
     /// Where the block that was read last begins.
     block_start: u64,
@@ -95,11 +97,12 @@ impl<R: Read> Reader<R> {
     ///
     /// If this is no recording, or is damaged before the first frame.
     pub fn open(mut source: R) -> Result<Self, ReadError> {
-        check_signature(&mut source)?;
+        let version = check_signature(&mut source)?;
         let mut reader = Self {
             source,
             header: Header::default(),
             stage: Stage::default(),
+            version,
             offset: 16,
             block_start: 16,
             block: 0,
@@ -281,8 +284,8 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// Reads the sixteen bytes before the first block.
-fn check_signature(source: &mut impl Read) -> Result<(), ReadError> {
+/// Reads the sixteen bytes before the first block and gives the version.
+fn check_signature(source: &mut impl Read) -> Result<u32, ReadError> {
     let mut start = Vec::new();
     source.by_ref().take(16).read_to_end(&mut start)?;
     if start.len() < 16 || start[..8] != SIGNATURE {
@@ -290,8 +293,8 @@ fn check_signature(source: &mut impl Read) -> Result<(), ReadError> {
     }
     let mut bytes = Bytes(&start[8..]);
     match (bytes.u32(), bytes.u32()) {
-        (Some(VERSION), Some(0)) => Ok(()),
-        (Some(VERSION), _) => Err(ReadError::NotARecording),
+        (Some(version @ OLDEST_VERSION..=VERSION), Some(0)) => Ok(version),
+        (Some(OLDEST_VERSION..=VERSION), _) => Err(ReadError::NotARecording),
         (version, _) => Err(ReadError::Version(version.unwrap_or_default())),
     }
 }

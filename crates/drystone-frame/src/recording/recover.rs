@@ -14,6 +14,8 @@ pub struct Recovered {
     pub header: Header,
     /// The objects.
     pub stage: Stage,
+    /// The version of its format; only those of [`VERSION`](super::VERSION) can be gone on with.
+    pub version: u32,
     /// Bytes that stay; what comes after them must be cut off before going on.
     pub good_bytes: u64,
     /// Good frames.
@@ -45,6 +47,7 @@ pub fn recover(source: impl Read) -> Result<Recovered, ReadError> {
     let mut recovered = Recovered {
         header: reader.header.clone(),
         stage: reader.stage.clone(),
+        version: reader.version,
         good_bytes: reader.offset(),
         frames: 0,
         last: None,

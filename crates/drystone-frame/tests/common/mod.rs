@@ -6,7 +6,10 @@
 use drystone_frame::recording::{
     FrameCertificate, Header, Record, Recovered, Storage, WriteError, Writer,
 };
-use drystone_frame::{Form, Frame, FrameContact, Object, Part, Stage};
+use drystone_frame::{
+    Form, Frame, FrameContact, FrameJoint, JointEnd, JointForm, NO_ISLAND, Object, Part, Stage,
+    StageJoint,
+};
 
 /// What is stepped: the whole state in a few numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +69,23 @@ impl Toy {
             velocities: self.bodies.iter().map(|b| [b[3], b[4], b[5]]).collect(),
             spins: vec![[0.0, 0.5, 0.0]; self.bodies.len()],
             contacts: (0..self.step % 5).map(contact).collect(),
+            islands: (0..BODIES as u32)
+                .map(|k| {
+                    if k == 0 {
+                        NO_ISLAND
+                    } else {
+                        k.min(1 + self.step as u32)
+                    }
+                })
+                .collect(),
+            asleep: (0..BODIES).map(|k| self.step > 10 && k % 2 == 1).collect(),
+            joints: vec![FrameJoint {
+                force: [self.bodies[1][3], -9.81, 1e-3 * self.step as f64],
+                torque: [0.0, 0.25, self.bodies[2][4]],
+                error_m: 1e-6 * self.step as f64,
+                error_rad: 1e-7,
+                broken: self.step > 12,
+            }],
         }
     }
 
@@ -138,6 +158,15 @@ pub(crate) fn stage() -> Stage {
         dimension: 3,
         objects: (0..BODIES).map(object).collect(),
         skins: Vec::new(),
+        joints: vec![StageJoint {
+            name: "hinge".to_owned(),
+            form: JointForm::Hinge,
+            ends: [1, 2].map(|object| JointEnd {
+                object,
+                position: [0.5, 0.0, 1.0 / 3.0],
+                ..JointEnd::default()
+            }),
+        }],
     }
 }
 

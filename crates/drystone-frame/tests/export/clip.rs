@@ -129,7 +129,7 @@ pub(crate) fn clip(dimension: u8) -> Clip {
     let stage = Stage {
         dimension,
         objects,
-        skins: Vec::new(),
+        ..Stage::default()
     };
     let frames = (0..31).map(|k| frame(&stage, k)).collect();
     Clip { stage, frames }
@@ -164,6 +164,7 @@ fn frame(stage: &Stage, number: u64) -> Frame {
         velocities: vec![[1.0, 2.0, 3.0]; poses.len()],
         spins: vec![[0.0, 0.0, 14.0]; poses.len()],
         contacts: (0..number % 4).map(contact).collect(),
+        ..Frame::default()
     }
 }
 

@@ -51,10 +51,10 @@ pub(crate) enum Command {
         /// From where and how fast.
         throw: Throw,
     },
-    /// Runs the scene side by side with these solvers; one or none ends the race.
+    /// Runs the scene side by side with these solvers and strategies; one or none ends the race.
     Race {
-        /// Names of solvers, at most [`MOST_LANES`].
-        solvers: Vec<String>,
+        /// Names of racers, at most [`MOST_LANES`].
+        racers: Vec<String>,
     },
     /// Asks for the matrix of the newest step.
     Matrix {},
@@ -74,6 +74,18 @@ impl Command {
             format!("a message was refused: {error}; it began with {shown:?}")
         })?;
         command.check().map(|()| command)
+    }
+
+    /// Whether it would change how a run goes, or asks what only a simulation knows.
+    pub(crate) fn changes_the_run(&self) -> bool {
+        matches!(
+            self,
+            Self::Set { .. }
+                | Self::Grab { .. }
+                | Self::Throw { .. }
+                | Self::Race { .. }
+                | Self::Matrix {}
+        )
     }
 
     /// JSON has no infinite numbers, but numbers that overflow to them; ranges are checked too.
@@ -99,8 +111,8 @@ impl Command {
                 finite(&throw.velocity, "the velocity of a ball")?;
                 finite(&[throw.radius], "the radius of a ball")
             }
-            Self::Race { solvers } if solvers.len() > MOST_LANES => {
-                Err(format!("at most {MOST_LANES} solvers can race"))
+            Self::Race { racers } if racers.len() > MOST_LANES => {
+                Err(format!("at most {MOST_LANES} can race"))
             }
             _ => Ok(()),
         }
@@ -128,7 +140,7 @@ mod tests {
             r#"{"do":"speed","factor":0}"#,
             r#"{"do":"speed","factor":1e999}"#,
             r#"{"do":"set","change":{"colour":1}}"#,
-            r#"{"do":"race","solvers":["a","b","c","d","e"]}"#,
+            r#"{"do":"race","racers":["a","b","c","d","e"]}"#,
         ] {
             assert!(Command::parse(bad).is_err(), "{bad}");
         }

@@ -84,15 +84,20 @@ impl History {
 
     /// The place of the moment nearest to a time; 0 if there is none.
     pub(super) fn nearest(&self, time: f64) -> usize {
-        let after = self.moments.partition_point(|moment| moment.time < time);
-        let distance = |k: usize| {
-            let moment = self.moments.get(k);
-            moment.map_or(f64::INFINITY, |moment| (moment.time - time).abs())
-        };
-        match after.checked_sub(1) {
-            Some(before) if distance(before) <= distance(after) => before,
-            _ => after.min(self.moments.len().saturating_sub(1)),
-        }
+        nearest(&self.moments, |moment| moment.time, time)
+    }
+}
+
+/// The place of the item whose time is nearest to a time; 0 if there is none.
+pub(super) fn nearest<T>(items: &[T], time_of: impl Fn(&T) -> f64, time: f64) -> usize {
+    let after = items.partition_point(|item| time_of(item) < time);
+    let distance = |k: usize| {
+        let item = items.get(k);
+        item.map_or(f64::INFINITY, |item| (time_of(item) - time).abs())
+    };
+    match after.checked_sub(1) {
+        Some(before) if distance(before) <= distance(after) => before,
+        _ => after.min(items.len().saturating_sub(1)),
     }
 }
 

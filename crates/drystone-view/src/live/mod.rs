@@ -16,6 +16,7 @@ mod history;
 mod http;
 mod hub;
 pub mod page;
+mod past;
 mod player;
 mod server;
 mod simulation;
@@ -28,7 +29,7 @@ use std::sync::mpsc::channel;
 pub use server::Log;
 pub use simulation::{
     About, Card, Change, ContactDetail, Gallery, Grip, Lesson, Matrix, Numbers, Settings,
-    Simulation, Throw,
+    Simulation, Tape, Throw,
 };
 
 use server::Door;

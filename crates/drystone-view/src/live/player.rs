@@ -5,22 +5,21 @@
 //! What can't be paid is forgotten, so a scene that is too much for the machine runs slower than
 //! asked but never jumps. Nothing moves while no page looks.
 
+mod telling;
+
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tungstenite::{Bytes, Message};
+use tungstenite::Bytes;
 
 use super::command::Command;
-use super::history::{History, Moment};
+use super::history::Moment;
 use super::hub::{Hub, Mailbox};
+use super::past::Past;
 use super::simulation::{Change, Gallery, Grip, Numbers, Simulation, Throw};
 use super::{json, trouble, wire};
-use crate::still::{Still, colours};
-
-/// Frames are shown at most this often.
-const FRAME_TIME: Duration = Duration::from_micros(16_000);
 
 /// How long steps may go on before orders are looked at again.
 const STEPPING_TIME: Duration = Duration::from_millis(12);
@@ -28,8 +27,9 @@ const STEPPING_TIME: Duration = Duration::from_millis(12);
 /// Most time that can be owed, s.
 const MOST_OWED_S: f64 = 0.05;
 
-/// How often the numbers of a lesson are measured.
-const LESSON_TIME: Duration = Duration::from_millis(200);
+/// Why a recording can't be changed.
+const RECORDED: &str = "this is a recording: it can be looked at but not changed; open its scene in \
+    the gallery, or with `drystone view SCENE`, to run it anew";
 
 /// Rows of numbers that are kept a lane; beyond it the calmer of two neighbours goes.
 const MOST_ROWS: usize = 1 << 14;
@@ -52,12 +52,15 @@ struct Lane {
 }
 
 impl Lane {
-    fn new(simulation: Box<dyn Simulation>) -> Self {
-        let first = simulation.numbers();
+    fn new(mut simulation: Box<dyn Simulation>) -> Self {
+        let log = match simulation.tape() {
+            Some(tape) => short(tape.rows()),
+            None => vec![simulation.numbers()],
+        };
         Self {
             simulation,
-            log: vec![first],
-            fresh: vec![first],
+            fresh: log.clone(),
+            log,
         }
     }
 
@@ -65,19 +68,17 @@ impl Lane {
         self.fresh.push(numbers);
         self.log.push(numbers);
         if self.log.len() >= MOST_ROWS {
-            let worse = |pair: &[Numbers]| {
-                let larger = |a: Numbers, b: &Numbers| {
-                    if b.residual_m_s > a.residual_m_s {
-                        *b
-                    } else {
-                        a
-                    }
-                };
-                pair.iter().skip(1).fold(pair[0], larger)
-            };
-            self.log = self.log.chunks(2).map(worse).collect();
+            self.log = Numbers::thinned(&self.log);
         }
     }
+}
+
+/// Rows, few enough to be kept.
+fn short(mut rows: Vec<Numbers>) -> Vec<Numbers> {
+    while rows.len() >= MOST_ROWS {
+        rows = Numbers::thinned(&rows);
+    }
+    rows
 }
 
 /// Steps a scene and shows it.
@@ -90,7 +91,7 @@ pub(super) struct Player {
     /// Changes of settings since the scene was opened.
     change: Change,
     hub: Hub,
-    history: History,
+    past: Past,
     playing: bool,
     speed: f64,
     /// Simulated time that is owed, s.
@@ -109,7 +110,13 @@ impl Player {
         mut simulation: Box<dyn Simulation>,
         change: Change,
     ) -> Result<Self, String> {
-        simulation.change(&change)?;
+        let is_tape = simulation.tape().is_some();
+        if is_tape && change != Change::default() {
+            return Err(RECORDED.to_owned());
+        }
+        if !is_tape {
+            simulation.change(&change)?;
+        }
         let mut player = Self {
             gallery,
             scene: simulation.about().name,
@@ -117,7 +124,7 @@ impl Player {
             racers: Vec::new(),
             change,
             hub: Hub::default(),
-            history: History::default(),
+            past: Past::default(),
             playing: false,
             speed: 1.0,
             owed: 0.0,
@@ -127,13 +134,29 @@ impl Player {
             published: Instant::now(),
             lesson_sent: Instant::now(),
         };
-        player.remember();
+        player.rewind();
         Ok(player)
     }
 
     pub(super) fn play(&mut self, on: bool) {
+        // A recording that is over begins anew.
+        if on && self.past.is_tape() && self.shown.is_some_and(|(at, _)| at == self.past.last()) {
+            self.show_moment(0);
+        }
         self.playing = on;
         self.owed = 0.0;
+    }
+
+    /// To the start of a recording, or of what will be simulated.
+    fn rewind(&mut self) {
+        let tape = self.lanes.first_mut().and_then(|l| l.simulation.tape());
+        self.past = tape.map_or_else(Past::default, |tape| Past::Tape(tape.times().to_vec()));
+        self.shown = None;
+        if self.past.is_tape() {
+            self.show_moment(0);
+        } else {
+            self.remember();
+        }
     }
 
     /// Follows orders and steps until no one can give orders any more.
@@ -191,6 +214,9 @@ impl Player {
     }
 
     fn obey(&mut self, command: Command) -> Result<(), String> {
+        if self.past.is_tape() && command.changes_the_run() {
+            return Err(RECORDED.to_owned());
+        }
         match command {
             Command::Open { scene } => self.open(&scene),
             Command::Play { on } => {
@@ -201,8 +227,7 @@ impl Player {
             Command::Step {} => self.step_once(),
             Command::Back {} => {
                 self.play(false);
-                let newest = self.history.len().saturating_sub(1);
-                let at = self.shown.map_or(newest, |(at, _)| at);
+                let at = self.shown.map_or(self.past.last(), |(at, _)| at);
                 self.show_moment(at.saturating_sub(1));
                 self.tell_state();
                 Ok(())
@@ -216,7 +241,7 @@ impl Player {
             Command::Restart {} => self.restart(),
             Command::Seek { time } => {
                 self.play(false);
-                self.show_moment(self.history.nearest(time));
+                self.show_moment(self.past.nearest(time));
                 self.tell_state();
                 Ok(())
             }
@@ -230,14 +255,7 @@ impl Player {
                 Ok(())
             }
             Command::Throw { throw } => self.throw(&throw),
-            Command::Race { solvers } => {
-                self.racers = if solvers.len() > 1 {
-                    solvers
-                } else {
-                    Vec::new()
-                };
-                self.restart()
-            }
+            Command::Race { racers } => self.race(racers),
             Command::Matrix {} => self.send_matrix(),
         }
     }
@@ -246,9 +264,14 @@ impl Player {
     fn advance(&mut self, elapsed: f64) {
         if let Some((_, time)) = self.shown {
             let time = time + elapsed * self.speed;
-            let at = self.history.nearest(time);
-            self.shown = (at + 1 < self.history.len()).then_some((at, time));
+            let at = self.past.nearest(time);
+            let is_over = at >= self.past.last();
+            self.shown = (self.past.is_tape() || !is_over).then_some((at, time));
             self.changed = true;
+            if is_over && self.past.is_tape() {
+                self.playing = false;
+                self.tell_state();
+            }
             return;
         }
         let dt = self.dt();
@@ -308,14 +331,16 @@ impl Player {
             lane.log.last().map_or(0.0, |numbers| numbers.time_s)
         });
         let frames = self.lanes.iter().enumerate().map(encode).collect();
-        self.history.push(Moment { time, frames });
+        self.past.keep(Moment { time, frames });
     }
 
-    /// Shows a moment of the past; the newest one is the present again.
+    /// Shows a moment of the past; the newest one of a simulation is the present again, that of a
+    /// recording its end.
     fn show_moment(&mut self, at: usize) {
-        let moment = self.history.get(at);
-        let is_past = at + 1 < self.history.len();
-        self.shown = moment.filter(|_| is_past).map(|moment| (at, moment.time));
+        let at = at.min(self.past.last());
+        let is_past = self.past.is_tape() || at < self.past.last();
+        let time = self.past.time(at).filter(|_| is_past);
+        self.shown = time.map(|time| (at, time));
     }
 
     fn open(&mut self, scene: &str) -> Result<(), String> {
@@ -330,33 +355,50 @@ impl Player {
     }
 
     fn restart(&mut self) -> Result<(), String> {
-        let solvers: Vec<Option<String>> = if self.racers.is_empty() {
-            vec![None]
-        } else {
-            self.racers.iter().cloned().map(Some).collect()
-        };
-        let mut lanes = Vec::new();
-        for solver in solvers {
-            let mut simulation = self.gallery.open(&self.scene)?;
-            let racer = Change {
-                solver,
-                ..Change::default()
-            };
-            simulation.change(&self.change.clone().then(&racer))?;
-            lanes.push(simulation);
+        if self.past.is_tape() {
+            self.show_moment(0);
+            return Ok(());
         }
+        let lanes = self.lanes_of(&self.racers)?;
         self.begin(lanes);
         Ok(())
+    }
+
+    /// Begins a race, or ends it where there are fewer than two racers. Where one of them can't
+    /// run this scene, nothing changes.
+    fn race(&mut self, mut racers: Vec<String>) -> Result<(), String> {
+        if racers.len() < 2 {
+            racers.clear();
+        }
+        let lanes = self.lanes_of(&racers)?;
+        self.racers = racers;
+        self.begin(lanes);
+        Ok(())
+    }
+
+    /// The scene at its start, once for each racer, or once.
+    fn lanes_of(&self, racers: &[String]) -> Result<Vec<Box<dyn Simulation>>, String> {
+        let lane = |racer: Change| {
+            let mut simulation = self.gallery.open(&self.scene)?;
+            simulation.change(&self.change.clone().then(&racer))?;
+            Ok(simulation)
+        };
+        if racers.is_empty() {
+            return Ok(vec![lane(Change::default())?]);
+        }
+        let named = |name: &String| {
+            let lane = self.gallery.racer(name).and_then(lane);
+            lane.map_err(|reason: String| format!("{name} can't race here: {reason}"))
+        };
+        racers.iter().map(named).collect()
     }
 
     /// Puts new worlds in place of the present ones.
     fn begin(&mut self, simulations: Vec<Box<dyn Simulation>>) {
         self.lanes = simulations.into_iter().map(Lane::new).collect();
-        self.history = History::default();
-        self.shown = None;
         self.grip = None;
         self.owed = 0.0;
-        self.remember();
+        self.rewind();
         self.hub.forget_frames();
         self.hub.post(&self.stage_message());
         self.hub.post(&self.settings_message());
@@ -364,9 +406,11 @@ impl Player {
     }
 
     fn set(&mut self, change: &Change) -> Result<(), String> {
-        // In a race every lane keeps its own solver.
+        // In a race every lane keeps its own solver and strategy.
+        let is_free = self.racers.is_empty();
         let change = Change {
-            solver: change.solver.clone().filter(|_| self.racers.is_empty()),
+            solver: change.solver.clone().filter(|_| is_free),
+            strategy: change.strategy.clone().filter(|_| is_free),
             ..change.clone()
         };
         let mut changed = Ok(());
@@ -399,125 +443,5 @@ impl Player {
         let message = json!({ "type": "matrix", "matrix": matrix });
         self.hub.post(&json(&message));
         Ok(())
-    }
-}
-
-/// What is told.
-impl Player {
-    /// Tells a new page everything.
-    fn welcome(&mut self, mailbox: Mailbox) {
-        let hello = json!({
-            "type": "hello",
-            "scenes": self.gallery.cards(),
-            "solvers": self.gallery.solvers(),
-            "strategies": self.gallery.strategies(),
-            "laws": self.gallery.laws(),
-        });
-        mailbox.post(json(&hello));
-        mailbox.post(self.stage_message());
-        mailbox.post(self.settings_message());
-        mailbox.post(self.state_message());
-        for (k, lane) in self.lanes.iter_mut().enumerate() {
-            mailbox.post(Message::binary(wire::table(k as u32, &lane.log)));
-            lane.fresh.clear();
-        }
-        self.hub.join(mailbox);
-        self.changed = true;
-    }
-
-    fn tell_state(&self) {
-        self.hub.post(&self.state_message());
-    }
-
-    fn state_message(&self) -> Message {
-        json(&json!({
-            "type": "state",
-            "playing": self.playing,
-            "speed": self.speed,
-            "past": self.shown.is_some(),
-        }))
-    }
-
-    fn settings_message(&self) -> Message {
-        let settings: Vec<_> = self.lanes.iter().map(|l| l.simulation.settings()).collect();
-        json(&json!({ "type": "settings", "lanes": settings }))
-    }
-
-    fn stage_message(&self) -> Message {
-        let Some(lane) = self.lanes.first() else {
-            return trouble("there is nothing to show");
-        };
-        let (stage, frame) = (lane.simulation.stage(), lane.simulation.frame());
-        let about = lane.simulation.about();
-        let still = Still {
-            camera: about.camera,
-            ..Still::default()
-        };
-        let camera = still.framed(&stage, &frame);
-        json(&json!({
-            "type": "stage",
-            "stage": stage,
-            "about": about,
-            "colours": colours(&stage, &frame),
-            "camera": {
-                "eye": camera.eye,
-                "target": camera.target,
-                "field_of_view": camera.field_of_view_deg,
-            },
-            "lanes": self.racers,
-        }))
-    }
-
-    /// Shows the newest frame, or the moment that was chosen, and sends new numbers.
-    fn publish(&mut self, now: Instant) {
-        if !self.changed || now.duration_since(self.published) < FRAME_TIME {
-            return;
-        }
-        self.changed = false;
-        self.published = now;
-        for (k, lane) in self.lanes.iter_mut().enumerate() {
-            if !lane.fresh.is_empty() {
-                let table = wire::table(k as u32, &lane.fresh);
-                self.hub.post(&Message::binary(table));
-                lane.fresh.clear();
-            }
-        }
-        let newest = self.history.len().saturating_sub(1);
-        let head = self.history.get(newest).map_or(0.0, |moment| moment.time);
-        match self.shown.and_then(|(at, _)| self.history.get(at)) {
-            Some(moment) => {
-                for (lane, frame) in moment.frames.iter().enumerate() {
-                    let mut bytes = frame.to_vec();
-                    wire::set_head_time(&mut bytes, head);
-                    self.hub.show(lane, &Bytes::from(bytes));
-                }
-            }
-            None => self.show_present(),
-        }
-        if now.duration_since(self.lesson_sent) > LESSON_TIME {
-            self.lesson_sent = now;
-            let lane = self.lanes.first_mut();
-            if let Some(lesson) = lane.and_then(|lane| lane.simulation.lesson()) {
-                self.hub
-                    .post(&json(&json!({ "type": "lesson", "lesson": lesson })));
-            }
-        }
-    }
-
-    /// The present is encoded anew only where a thinned history has left it out.
-    fn show_present(&self) {
-        let newest = self.history.get(self.history.len().saturating_sub(1));
-        for (k, lane) in self.lanes.iter().enumerate() {
-            let time = lane.log.last().map_or(0.0, |numbers| numbers.time_s);
-            let kept = newest.filter(|moment| moment.time == time);
-            match kept.and_then(|moment| moment.frames.get(k)) {
-                Some(frame) => self.hub.show(k, frame),
-                None => {
-                    let frame = lane.simulation.frame();
-                    let bytes = wire::frame(k as u32, &frame, &lane.simulation.details());
-                    self.hub.show(k, &Bytes::from(bytes));
-                }
-            }
-        }
     }
 }

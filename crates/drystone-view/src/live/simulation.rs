@@ -11,6 +11,14 @@ pub trait Gallery: Send + Sync {
     fn solvers(&self) -> Vec<String>;
     /// Names of strategies that can be chosen.
     fn strategies(&self) -> Vec<String>;
+    /// Names of what can run side by side.
+    fn racers(&self) -> Vec<String>;
+    /// The settings that a racer stands for.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such racer.
+    fn racer(&self, name: &str) -> Result<Change, String>;
     /// Names of the laws that [`Numbers::law`] counts, from 1.
     fn laws(&self) -> Vec<String>;
     /// Opens a scene at its start.
@@ -74,6 +82,24 @@ pub trait Simulation: Send {
     fn matrix(&mut self) -> Matrix;
     /// What a scene with a known truth measures now.
     fn lesson(&mut self) -> Option<Lesson>;
+    /// The recording that this is, if it is one: it is shown and never stepped.
+    fn tape(&mut self) -> Option<&mut dyn Tape> {
+        None
+    }
+}
+
+/// A run that was recorded: each of its moments can be shown, and none changed.
+pub trait Tape {
+    /// Times of its frames, s, in their order; at least one.
+    fn times(&self) -> &[f64];
+    /// A frame by its number, and what it does not hold of its contacts.
+    ///
+    /// # Errors
+    ///
+    /// Why it can't be read.
+    fn moment(&mut self, number: usize) -> Result<(Frame, Vec<ContactDetail>), String>;
+    /// The numbers of every frame.
+    fn rows(&self) -> Vec<Numbers>;
 }
 
 /// What a viewer shows about a scene.
@@ -89,6 +115,10 @@ pub struct About {
     pub note: Option<String>,
     /// How long it is worth watching, s.
     pub seconds: f64,
+    /// What is played where this is a recording: nothing of it can be changed.
+    pub recorded: Option<String>,
+    /// What is missing of a recording.
+    pub damage: Option<String>,
     /// Mass of each object in kg; infinite for what nothing moves.
     pub masses: Vec<f64>,
     /// Where it is seen from, as in [`crate::still::Camera`].
@@ -136,11 +166,25 @@ pub struct Numbers {
     pub worst_contact: Option<u32>,
     /// Time that the step took, ms.
     pub milliseconds: f64,
+    /// Largest gap in a joint, m; no number where there are no joints.
+    pub joint_error_m: f64,
 }
 
 impl Numbers {
+    /// Half of the rows: of two neighbours the one with the larger residual.
+    #[must_use]
+    pub(crate) fn thinned(rows: &[Self]) -> Vec<Self> {
+        let worse = |pair: &[Self]| {
+            let later = pair
+                .get(1)
+                .filter(|b| b.residual_m_s > pair[0].residual_m_s);
+            *later.unwrap_or(&pair[0])
+        };
+        rows.chunks(2).map(worse).collect()
+    }
+
     /// How many numbers a row has.
-    pub const COLUMNS: usize = 14;
+    pub const COLUMNS: usize = 15;
 
     /// The numbers in the order of the fields; -1 for no contact.
     #[must_use]
@@ -160,6 +204,7 @@ impl Numbers {
             self.law_error_m_s,
             self.worst_contact.map_or(-1.0, f64::from),
             self.milliseconds,
+            self.joint_error_m,
         ]
     }
 }
@@ -175,16 +220,22 @@ pub struct Settings {
     pub restitution: f64,
     /// Length of a step, s.
     pub dt: f64,
-    /// Small steps in a step.
-    pub substeps: u32,
+    /// Small steps in a step, where the strategy makes some.
+    pub substeps: Option<u32>,
     /// Name of the solver.
     pub solver: String,
+    /// Whether the strategy uses it.
+    pub uses_solver: bool,
     /// Its most iterations.
     pub iterations: u32,
     /// Residual at which it stops, m/s.
     pub tolerance: f64,
     /// How a step uses detection and solver.
     pub strategy: String,
+    /// Threads that a step may use.
+    pub threads: u32,
+    /// How much larger than a shape its box in the broad phase is for nearness alone, m.
+    pub margin: f64,
 }
 
 /// A change of settings; what is left out stays.
@@ -209,6 +260,8 @@ pub struct Change {
     pub tolerance: Option<f64>,
     /// How a step uses detection and solver.
     pub strategy: Option<String>,
+    /// Threads that a step may use.
+    pub threads: Option<u32>,
 }
 
 impl Change {
@@ -225,6 +278,7 @@ impl Change {
             iterations: later.iterations.or(self.iterations),
             tolerance: later.tolerance.or(self.tolerance),
             strategy: later.strategy.clone().or(self.strategy),
+            threads: later.threads.or(self.threads),
         }
     }
 }

@@ -26,9 +26,12 @@
 //! | separation | 10 µm |
 //! | residual | 0 for less than 10 nm/s, else 1 + 2 log₂ of it over 10 nm/s |
 //!
+//! Islands, sleep and joints follow them: [`super::ties`].
+//!
 //! The tangents of a normal n are t₁ = n × e / |…|, with e the axis in which n is smallest (the
 //! first of equals), and t₂ = n × t₁.
 
+use super::ties::Ties;
 use crate::live::ContactDetail;
 use drystone_frame::{Frame, FrameContact};
 use glamx::DVec3;
@@ -62,6 +65,7 @@ pub(super) struct Packer {
     before: Vec<[i64; 3]>,
     rotations: Vec<[i64; 4]>,
     contacts: Vec<[i64; COLUMNS]>,
+    ties: Ties,
     packed: Packed,
 }
 
@@ -83,6 +87,7 @@ impl Packer {
             before: Vec::new(),
             rotations: Vec::new(),
             contacts: Vec::new(),
+            ties: Ties::default(),
             packed: Packed::default(),
         }
     }
@@ -131,6 +136,7 @@ impl Packer {
         self.before = std::mem::replace(&mut self.last, now);
         if self.frames.is_multiple_of(CONTACT_EVERY) {
             self.add_contacts(frame, details);
+            self.ties.add(frame, &mut self.packed.contacts);
         }
         self.frames += 1;
     }
@@ -258,7 +264,7 @@ fn tangents(normal: DVec3) -> [DVec3; 2] {
     [first, normal.cross(first)]
 }
 
-fn unsigned(out: &mut Vec<u8>, mut value: u64) {
+pub(super) fn unsigned(out: &mut Vec<u8>, mut value: u64) {
     while value >= 128 {
         out.push(value as u8 | 128);
         value >>= 7;
@@ -266,7 +272,7 @@ fn unsigned(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-fn signed(out: &mut Vec<u8>, value: i64) {
+pub(super) fn signed(out: &mut Vec<u8>, value: i64) {
     unsigned(out, ((value << 1) ^ (value >> 63)) as u64);
 }
 

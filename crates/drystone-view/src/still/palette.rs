@@ -38,12 +38,15 @@ pub(super) struct Look {
     pub(super) colour: Vec3,
     /// Whether it is rough stone; otherwise it is smooth and shines a little.
     pub(super) stone: bool,
+    /// Whether it is a bent surface: normals change smoothly over its facets.
+    pub(super) is_skin: bool,
     /// A number that differs from object to object, for textures.
     pub(super) seed: u32,
 }
 
-/// The look of every object, by index; objects without parts get one too.
-pub(super) fn looks(placed: &[Placed<'_>], objects: usize) -> Vec<Look> {
+/// The look of every object, by index; objects without parts get one too. From `first_skin` on
+/// objects are cloth, ropes and soft solids.
+pub(super) fn looks(placed: &[Placed<'_>], objects: usize, first_skin: usize) -> Vec<Look> {
     let mut first_parts: Vec<Option<&Placed<'_>>> = vec![None; objects];
     for part in placed {
         if let Some(first) = first_parts.get_mut(part.object) {
@@ -54,7 +57,8 @@ pub(super) fn looks(placed: &[Placed<'_>], objects: usize) -> Vec<Look> {
     let look_of = |(object, first): (usize, &Option<&Placed<'_>>)| {
         let seed = hash(object as u32);
         let fixed = first.is_none_or(|part| part.fixed);
-        let round = first.is_some_and(|part| is_round(part.form));
+        let is_skin = object >= first_skin;
+        let round = is_skin || first.is_some_and(|part| is_round(part.form));
         let base = if fixed {
             FIXED
         } else if round {
@@ -69,6 +73,7 @@ pub(super) fn looks(placed: &[Placed<'_>], objects: usize) -> Vec<Look> {
         Look {
             colour: linear_from_srgb(base) * lightness,
             stone: fixed || !round,
+            is_skin,
             seed,
         }
     };

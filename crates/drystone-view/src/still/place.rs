@@ -201,7 +201,7 @@ mod tests {
                 fixed: false,
                 parts: vec![part],
             }],
-            skins: Vec::new(),
+            ..Stage::default()
         };
         let frame = Frame {
             positions: vec![position],

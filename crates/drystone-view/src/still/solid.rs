@@ -5,6 +5,7 @@
 //! 3. [`shadow`] draws the scene as seen from many directions of the sun and the sky.
 //! 4. [`shade`] colours every surface that a pixel shows, and mixes.
 
+mod creases;
 mod light;
 mod model;
 mod samples;

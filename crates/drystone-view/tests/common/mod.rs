@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use drystone_frame::{Form, Frame, Object, Part, Stage};
 use drystone_view::live::{
     About, Card, Change, ContactDetail, Gallery, Grip, Lesson, Matrix, Numbers, Options, Settings,
-    Simulation, Throw, Viewer,
+    Simulation, Tape, Throw, Viewer,
 };
 use serde_json::Value;
 use tungstenite::{Message, WebSocket};
@@ -25,6 +25,8 @@ pub(crate) struct Balls {
     settings: Settings,
     steps_of_all: Arc<AtomicU64>,
     pulled: Option<Grip>,
+    /// Of a recording; empty where this is none.
+    times: Vec<f64>,
 }
 
 impl Simulation for Balls {
@@ -118,9 +120,40 @@ impl Simulation for Balls {
     fn lesson(&mut self) -> Option<Lesson> {
         None
     }
+
+    fn tape(&mut self) -> Option<&mut dyn Tape> {
+        if self.times.is_empty() {
+            None
+        } else {
+            Some(self)
+        }
+    }
 }
 
-/// Opens "balls-N".
+impl Tape for Balls {
+    fn times(&self) -> &[f64] {
+        &self.times
+    }
+
+    fn moment(&mut self, number: usize) -> Result<(Frame, Vec<ContactDetail>), String> {
+        self.step = number as u64;
+        Ok((self.frame(), Vec::new()))
+    }
+
+    fn rows(&self) -> Vec<Numbers> {
+        let row = |k: usize| Numbers {
+            step: k as u64,
+            time_s: self.times[k],
+            ..Numbers::default()
+        };
+        (0..self.times.len()).map(row).collect()
+    }
+}
+
+/// Frames of "tape-N".
+pub(crate) const TAPE_FRAMES: usize = 101;
+
+/// Opens "balls-N", and "tape-N" as a recording.
 pub(crate) struct BallGallery {
     pub(crate) steps: Arc<AtomicU64>,
 }
@@ -141,12 +174,26 @@ impl Gallery for BallGallery {
         Vec::new()
     }
 
+    fn racers(&self) -> Vec<String> {
+        self.solvers()
+    }
+
+    fn racer(&self, name: &str) -> Result<Change, String> {
+        Ok(Change {
+            solver: Some(name.to_owned()),
+            ..Change::default()
+        })
+    }
+
     fn laws(&self) -> Vec<String> {
         vec!["a law fails".into()]
     }
 
     fn open(&self, name: &str) -> Result<Box<dyn Simulation>, String> {
-        let count = name.strip_prefix("balls-").and_then(|n| n.parse().ok());
+        let is_tape = name.starts_with("tape-");
+        let count = name.strip_prefix("balls-").or(name.strip_prefix("tape-"));
+        let count = count.and_then(|n| n.parse().ok());
+        let frames = if is_tape { TAPE_FRAMES } else { 0 };
         Ok(Box::new(Balls {
             count: count.ok_or(format!("there is no scene `{name}`"))?,
             step: 0,
@@ -156,6 +203,7 @@ impl Gallery for BallGallery {
             },
             steps_of_all: Arc::clone(&self.steps),
             pulled: None,
+            times: (0..frames).map(|k| 0.01 * k as f64).collect(),
         }))
     }
 

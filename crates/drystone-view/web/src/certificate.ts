@@ -14,6 +14,9 @@ export class CertificatePanel {
   private readonly facts = el('dl', { class: 'facts' });
   private readonly lanes = el('div', { class: 'lane-choice', role: 'group', 'aria-label': 'Plots of' });
   private readonly plots: Plot[];
+  private readonly iterationPlot: Plot;
+  /** Only where there are joints. */
+  private readonly jointPlot: Plot;
   private lane = 0;
 
   /** @param showWorst takes the camera to the worst contact of a lane. */
@@ -39,9 +42,11 @@ export class CertificatePanel {
         series: [column('kinetic', '--orange', COLUMN.kinetic), column('potential', '--blue', COLUMN.potential), total],
         seek,
       }),
-      new Plot({ title: 'Iterations', unit: '', series: [column('iterations', '--teal', COLUMN.iterations)], seek }),
     ];
-    this.element.append(this.verdicts, this.facts, this.lanes, ...this.plots.map((plot) => plot.element));
+    this.iterationPlot = new Plot({ title: 'Iterations', unit: '', series: [column('iterations', '--teal', COLUMN.iterations)], seek });
+    this.plots.push(this.iterationPlot);
+    this.jointPlot = new Plot({ title: 'Largest gap in a joint', unit: 'm', series: [column('gap', '--teal', COLUMN.jointError)], seek });
+    this.element.append(this.verdicts, this.facts, this.lanes, ...this.plots.map((plot) => plot.element), this.jointPlot.element);
   }
 
   update(): void {
@@ -55,6 +60,10 @@ export class CertificatePanel {
     const row = model.row(this.lane);
     const lane = model.lanes[this.lane];
     if (!row || !lane?.frame) return;
+    const joined = lane.frame.joints > 0;
+    // A recording does not tell how a solver worked.
+    const recorded = Boolean(model.stage?.about.recorded);
+    this.iterationPlot.element.hidden = recorded;
     const fact = (name: string, value: string) => el('div', {}, el('dt', {}, name), el('dd', {}, value));
     fill(
       this.facts,
@@ -62,10 +71,13 @@ export class CertificatePanel {
       fact('overlap', quantity(row[COLUMN.penetration], 'm')),
       fact('energy made', quantity(row[COLUMN.energyMade], 'J')),
       fact('contacts', String(row[COLUMN.contacts])),
-      fact('iterations', String(row[COLUMN.iterations])),
+      recorded ? null : fact('iterations', String(row[COLUMN.iterations])),
+      joined ? fact('joint gap', quantity(row[COLUMN.jointError], 'm')) : null,
       fact('step took', row[COLUMN.milliseconds] > 0 ? `${row[COLUMN.milliseconds].toFixed(1)} ms` : '–'),
     );
     for (const plot of this.plots) plot.draw(lane.log, lane.frame.time);
+    this.jointPlot.element.hidden = !joined;
+    if (joined) this.jointPlot.draw(lane.log, lane.frame.time);
   }
 
   /** What stays in place while its words change, so that its button can be pressed. */

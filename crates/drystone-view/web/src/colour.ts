@@ -9,6 +9,9 @@ export const INK = {
   velocity: new Color('#8c4670'),
   box: new Color('#6b6f76'),
   lit: new Color('#f2b01e'),
+  joint: new Color('#4b3f8f'),
+  torque: new Color('#a3781c'),
+  asleep: new Color('#b9b6b0'),
 };
 
 /** Dark blue over grey to yellow: the steps of cividis. */

@@ -3,7 +3,7 @@ import type { Color } from 'three';
 import { group, INK, scale } from './colour';
 import { mass, quantity, speed } from './format';
 import type { Model } from './model';
-import { CONTACT, CONTACT_SIZE, type Frame } from './types';
+import { CONTACT, CONTACT_SIZE, type Frame, islandOf, NO_ISLAND, sleeps } from './types';
 import type { WorldView } from './world_view';
 
 /** Residuals from 1 µm/s to 1 m/s, by their logarithm. */
@@ -22,20 +22,31 @@ export let legend: Legend | undefined;
 export function paint(model: Model, view: WorldView, lane: number): void {
   const frame = model.lanes[lane]?.frame;
   if (!frame || !model.stage) return;
-  // Their own colours change only with what is pointed at.
-  const key = [model.show.colour, selectionKey(model.chosen), selectionKey(model.hovered)].join();
+  const byIsland = model.show.colour === 'island';
+  const dims = model.show.sleep || byIsland;
+  // Their own colours change only with what is pointed at, and with what falls asleep.
+  const key = [model.show.colour, selectionKey(model.chosen), selectionKey(model.hovered), dims ? sleepers(frame) : ''].join();
   if (model.show.colour === 'material' && view.painted === key) return;
   view.painted = key;
-  const shares = model.show.colour === 'material' || model.show.colour === 'island' ? undefined : measure(model, frame, lane);
-  const islands = model.show.colour === 'island' ? findIslands(model, frame) : undefined;
-  if (!shares) legend = islands && { title: 'Islands: contacts that influence each other', low: '', high: '' };
+  view.stripes.value = model.show.colour === 'material' ? 1 : 0;
+  const shares = model.show.colour === 'material' || byIsland ? undefined : measure(model, frame, lane);
+  if (!shares) legend = byIsland ? { title: 'Islands: what hangs together; pale where it sleeps', low: '', high: '' } : undefined;
   const { objects } = model.stage.stage;
   view.paint((object, colour) => {
+    const island = byIsland ? islandOf(frame, object) : NO_ISLAND;
     if (shares && !objects[object].fixed) scale(shares[object], colour);
-    else if (islands && !objects[object].fixed && islands[object] >= 0) colour.copy(group(islands[object]));
+    else if (island !== NO_ISLAND) colour.copy(group(island));
     else view.own(object, colour);
+    if (dims && sleeps(frame, object)) colour.lerp(INK.asleep, 0.72);
     highlight(model, lane, object, colour);
   });
+}
+
+/** Which objects sleep, as a text that differs where that differs. */
+function sleepers(frame: Frame): string {
+  let text = '';
+  for (let k = 0; k < frame.objects; k += 1) if (sleeps(frame, k)) text += `${k} `;
+  return text;
 }
 
 function selectionKey(selection: Model['chosen']): string {
@@ -88,25 +99,4 @@ function measure(model: Model, frame: Frame, lane: number): Float64Array {
   const unit = mode === 'load' ? 'N' : 'm/s';
   legend = { title: mode === 'load' ? 'Load: sum of contact forces' : 'Speed', low: `0 ${unit}`, high: quantity(most, unit) };
   return values.map((value) => (most > 0 ? Math.sqrt(value / most) : 0));
-}
-
-/** The island of every object, by contacts that press; -1 where there is none. */
-function findIslands(model: Model, frame: Frame): Int32Array {
-  const objects = model.stage?.stage.objects ?? [];
-  const parent = Int32Array.from({ length: frame.objects }, (_, k) => k);
-  const root = (k: number): number => {
-    while (parent[k] !== k) k = parent[k] = parent[parent[k]];
-    return k;
-  };
-  const touched = new Uint8Array(frame.objects);
-  for (let k = 0; k < frame.contacts; k += 1) {
-    const [a, b] = [frame.pairs[2 * k], frame.pairs[2 * k + 1]];
-    touched[a] = touched[b] = 1;
-    if (!objects[a]?.fixed && !objects[b]?.fixed) {
-      const [low, high] = [root(a), root(b)].sort((x, y) => x - y);
-      parent[high] = low;
-    }
-  }
-  // By its first object, so that an island keeps its colour as long as it keeps that object.
-  return Int32Array.from({ length: frame.objects }, (_, k) => (touched[k] ? root(k) : -1));
 }

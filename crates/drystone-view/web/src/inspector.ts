@@ -3,8 +3,9 @@ import { Vector3 } from 'three';
 import { loads } from './colouring';
 import { el, fill } from './dom';
 import { mass, quantity, speed, vector } from './format';
+import { carried, isBroken, jointFacts } from './joints';
 import type { Model, Selection } from './model';
-import { CONTACT, CONTACT_SIZE, type Frame } from './types';
+import { CONTACT, CONTACT_SIZE, type Frame, islandOf, NO_ISLAND, sleeps } from './types';
 
 /** Frames whose speeds and forces are remembered. */
 const MOST_MOMENTS = 1200;
@@ -19,8 +20,8 @@ export class Inspector {
   private readonly canvas = el('canvas', { class: 'history' });
   /** Speed and load of every object, frame by frame. */
   private moments: { time: number; speed: Float32Array; load: Float32Array }[] = [];
-  /** Forces between the two objects of the contact that is chosen, since it was. */
-  private touch: { pair: string; moments: { time: number; values: [number, number] }[] } = { pair: '', moments: [] };
+  /** Two numbers of the contact or the joint that is chosen, since it was. */
+  private touch: { what: string; moments: { time: number; values: [number, number] }[] } = { what: '', moments: [] };
 
   constructor(private readonly model: Model) {
     this.element.append(el('header', {}, this.name, this.close), this.facts, this.canvas);
@@ -55,7 +56,7 @@ export class Inspector {
     const frame = selection && this.model.lanes[selection.lane]?.frame;
     this.element.hidden = !selection || !frame;
     if (!selection || !frame) return;
-    const [title, facts] = selection.kind === 'object' ? this.object(selection, frame) : this.contact(selection, frame);
+    const [title, facts] = this.told(selection, frame);
     this.name.textContent = title;
     this.close.hidden = !this.model.chosen;
     fill(this.facts, ...facts.map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))));
@@ -64,6 +65,13 @@ export class Inspector {
       this.drawHistory(frame.time, [
         { name: 'load', unit: 'N', colour: '--blue', points: of('load') },
         { name: 'speed', unit: 'm/s', colour: '--orange', points: of('speed') },
+      ]);
+    } else if (selection.kind === 'joint') {
+      if (!isBroken(frame, selection.index)) this.note(`joint ${selection.lane} ${selection.index}`, frame.time, carried(frame, selection.index));
+      const of = (k: 0 | 1) => this.touch.moments.map(({ time, values }) => ({ time, value: values[k] }));
+      this.drawHistory(frame.time, [
+        { name: 'force', unit: 'N', colour: '--blue', points: of(0) },
+        { name: 'gap', unit: 'm', colour: '--orange', points: of(1) },
       ]);
     } else {
       this.rememberTouch(selection, frame);
@@ -75,13 +83,23 @@ export class Inspector {
     }
   }
 
+  private told(selection: Selection, frame: Frame): [string, [string, string][]] {
+    if (selection.kind === 'object') return this.object(selection, frame);
+    return selection.kind === 'joint' ? jointFacts(this.model, frame, selection.index) : this.contact(selection, frame);
+  }
+
+  /** Keeps two numbers of what is chosen. */
+  private note(what: string, time: number, values: [number, number]): void {
+    if (this.touch.what !== what) this.touch = { what, moments: [] };
+    if ((this.touch.moments.at(-1)?.time ?? -1) >= time) return;
+    this.touch.moments.push({ time, values });
+    if (this.touch.moments.length > MOST_MOMENTS) this.touch.moments = this.touch.moments.filter((_, k) => k % 2 === 0);
+  }
+
   /** Adds up the forces of all contacts between the two objects of a contact. */
   private rememberTouch({ index, lane }: Selection, frame: Frame): void {
     if (index >= frame.contacts) return;
     const [a, b] = [frame.pairs[2 * index], frame.pairs[2 * index + 1]];
-    const pair = `${lane} ${a} ${b}`;
-    if (this.touch.pair !== pair) this.touch = { pair, moments: [] };
-    if ((this.touch.moments.at(-1)?.time ?? -1) >= frame.time) return;
     const dt = this.model.settings[lane]?.dt ?? 1 / 240;
     const values: [number, number] = [0, 0];
     for (let k = 0; k < frame.contacts; k += 1) {
@@ -93,8 +111,7 @@ export class Inspector {
       values[0] += pressing / dt;
       values[1] += impulse.addScaledVector(normal, -pressing).length() / dt;
     }
-    this.touch.moments.push({ time: frame.time, values });
-    if (this.touch.moments.length > MOST_MOMENTS) this.touch.moments = this.touch.moments.filter((_, k) => k % 2 === 0);
+    this.note(`contact ${lane} ${a} ${b}`, frame.time, values);
   }
 
   private object({ index, lane }: Selection, frame: Frame): [string, [string, string][]] {
@@ -116,8 +133,18 @@ export class Inspector {
         ['spin', quantity(turning, 'rad/s')],
         ['load', quantity(force[index], 'N')],
         ['residual', speed(residual[index])],
+        ...this.company(index, frame),
       ],
     ];
+  }
+
+  /** The island of an object, and whether it sleeps. */
+  private company(index: number, frame: Frame): [string, string][] {
+    const island = islandOf(frame, index);
+    if (island === NO_ISLAND) return [];
+    let size = 0;
+    for (let k = 0; k < frame.objects; k += 1) if (islandOf(frame, k) === island) size += 1;
+    return [['island', `${size === 1 ? 'alone' : `of ${size}`}${sleeps(frame, index) ? ', asleep' : ''}`]];
   }
 
   private contact({ index, lane }: Selection, frame: Frame): [string, [string, string][]] {

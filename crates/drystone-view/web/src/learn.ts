@@ -44,6 +44,8 @@ export class LearnPanel {
       this.element,
       ...path,
       about.expect ? el('p', {}, el('b', {}, 'Expected: '), about.expect) : null,
+      about.recorded ? el('p', { class: 'hint' }, about.recorded) : null,
+      about.damage ? el('p', { class: 'hint' }, about.damage) : null,
       about.note ? el('p', { class: 'hint' }, about.note) : null,
       !lesson && this.model.source.live && first ? el('p', {}, open(first.name, 'Begin the learning path')) : null,
     );

@@ -12,6 +12,8 @@ export interface Look {
 interface Hues {
   sky: string;
   horizon: string;
+  /** Straight down, where there is no ground. */
+  below: string;
   paper: string;
   ground: string;
   flatGround: string;
@@ -28,8 +30,8 @@ function look(dark: boolean, hues: Hues): Look {
   };
 }
 
-export const LIGHT = look(false, { sky: '#d9e6ef', horizon: '#eef0ef', paper: '#f8f5ef', ground: '#ece6dc', flatGround: '#e0d8cb' });
-export const DARK = look(true, { sky: '#0d1117', horizon: '#1b2027', paper: '#16191e', ground: '#50545a', flatGround: '#2a2d33' });
+export const LIGHT = look(false, { sky: '#d9e6ef', horizon: '#eef0ef', below: '#c9d0d3', paper: '#f8f5ef', ground: '#ece6dc', flatGround: '#e0d8cb' });
+export const DARK = look(true, { sky: '#0d1117', horizon: '#1b2027', below: '#0a0d11', paper: '#16191e', ground: '#50545a', flatGround: '#2a2d33' });
 
 /** Sky above, haze at and below the horizon, all around. */
 function sky(hues: Hues): Texture {
@@ -42,7 +44,9 @@ function sky(hues: Hues): Texture {
     gradient.addColorStop(0, hues.sky);
     gradient.addColorStop(0.4, hues.sky);
     gradient.addColorStop(0.495, hues.horizon);
-    gradient.addColorStop(1, hues.horizon);
+    gradient.addColorStop(0.53, hues.horizon);
+    gradient.addColorStop(0.85, hues.below);
+    gradient.addColorStop(1, hues.below);
     context.fillStyle = gradient;
     context.fillRect(0, 0, 8, 1024);
   }

@@ -37,6 +37,7 @@ class Page {
   private readonly tabs: Tab[];
   private readonly badge = el('button', { class: 'badge unknown', title: 'The law badge: open the certificate', onclick: () => this.openTab('law') });
   private readonly title = el('div', { class: 'title' });
+  private readonly thrower = el('button', { 'data-do': 'throw', title: 'Throw a ball where you click next (b, or shift and click)', onclick: () => this.aim() }, 'Throw');
   private readonly tabBar = el('nav', { class: 'tabs', role: 'tablist' });
   private readonly body = el('div', { class: 'panel-body' });
   private readonly toast = el('div', { class: 'toast', role: 'alert', hidden: true });
@@ -92,7 +93,7 @@ class Page {
       live ? button('gallery', 'All scenes (g)', 'Gallery', () => this.gallery.open()) : null,
       this.title,
       this.badge,
-      live ? button('throw', 'Throw a ball where you click next (b, or shift and click)', 'Throw', () => this.aim()) : null,
+      live ? this.thrower : null,
       button('home', 'See what moves (f)', 'Fit', () => this.viewport.fit()),
       button('theme', 'Light or dark (d)', icon('theme'), () => this.wear(!this.dark)),
       button('help', 'Keys (?)', '?', () => this.help.showModal()),
@@ -104,9 +105,12 @@ class Page {
     const { model } = this;
     model.on(['stage'], () => {
       const about = model.stage?.about;
-      fill(this.title, el('strong', {}, about?.name ?? ''), el('span', {}, about?.look ?? ''));
+      const kind = about?.recorded ? el('em', { class: 'recording', title: about.recorded }, 'recording') : null;
+      fill(this.title, el('strong', {}, about?.name ?? ''), kind, el('span', {}, about?.look ?? ''));
+      this.thrower.disabled = !model.isLive();
       document.title = `${about?.name ?? 'Drystone'} · Drystone`;
       this.toast.hidden = true;
+      if (about?.damage) this.say(about.damage, true);
     });
     let waiting = false;
     const update = () => {
@@ -201,7 +205,7 @@ class Page {
     else if (event.key === '?') this.help.showModal();
     else if (event.key === 'Escape') this.model.choose(undefined);
     else if (event.key === 'g' && source.live) this.gallery.open();
-    else if (event.key === 'b' && source.live) this.throwAhead();
+    else if (event.key === 'b' && this.model.isLive()) this.throwAhead();
     else if (number >= 1 && number <= this.tabs.length) this.openTab(this.tabs[number - 1].name);
     else if (!this.show.key(event.key)) return;
     event.preventDefault();
@@ -219,7 +223,7 @@ class Page {
       ['r', 'restart'],
       ['f', 'see what moves, as it is now'],
       ['h', 'see the scene as at the start'],
-      ['c n i k v x z', 'contacts, normals, impulses, cones, velocities, boxes, see through'],
+      ['c n i k v j x s z', 'contacts, normals, impulses, cones, velocities, joints, boxes, sleep, see through'],
       ['1 to 6', 'tabs of the panel'],
       ['d', 'light or dark'],
       ['p', 'hide the panel'],

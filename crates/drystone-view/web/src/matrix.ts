@@ -2,6 +2,7 @@
 import { el, fill } from './dom';
 import { plain, speed } from './format';
 import type { Model } from './model';
+import { recordedHint } from './settings';
 
 export class MatrixPanel {
   readonly element = el('div', { class: 'sheet' });
@@ -12,7 +13,13 @@ export class MatrixPanel {
 
   constructor(private readonly model: Model) {
     const ask = el('button', { class: 'primary', 'data-do': 'matrix', onclick: () => this.ask() }, 'Matrix of the newest step');
-    this.element.append(el('p', { class: 'hint' }, 'A = J M⁻¹ Jᵀ says how an impulse at one contact changes the velocity at another: one row and one column of blocks a contact. Point at a block to see its two contacts.'), ask, this.canvas, this.told, this.words, this.curve);
+    const why = el('div');
+    model.on(['stage'], () => {
+      const recorded = model.stage?.about.recorded;
+      ask.disabled = Boolean(recorded);
+      fill(why, recorded ? recordedHint(recorded, 'The matrix') : null);
+    });
+    this.element.append(why, el('p', { class: 'hint' }, 'A = J M⁻¹ Jᵀ says how an impulse at one contact changes the velocity at another: one row and one column of blocks a contact. Point at a block to see its two contacts.'), ask, this.canvas, this.told, this.words, this.curve);
     this.canvas.addEventListener('pointermove', (event) => this.point(event));
     this.canvas.addEventListener('pointerleave', () => this.light([]));
     model.on(['matrix', 'stage', 'theme'], () => this.draw());

@@ -60,7 +60,7 @@ export type Topic = 'hello' | 'stage' | 'frame' | 'state' | 'settings' | 'lesson
 
 /** What is pointed at or chosen. */
 export interface Selection {
-  kind: 'object' | 'contact';
+  kind: 'object' | 'contact' | 'joint';
   index: number;
   lane: number;
 }
@@ -73,6 +73,9 @@ export interface Show {
   cones: boolean;
   velocities: boolean;
   boxes: boolean;
+  joints: boolean;
+  /** What sleeps is dimmed. */
+  sleep: boolean;
   xray: boolean;
   colour: 'material' | 'residual' | 'load' | 'mass' | 'speed' | 'island';
 }
@@ -96,6 +99,8 @@ export class Model implements Listener {
     cones: false,
     velocities: false,
     boxes: false,
+    joints: false,
+    sleep: false,
     xray: false,
     colour: 'material',
   };
@@ -165,6 +170,11 @@ export class Model implements Listener {
 
   closed(reason: string): void {
     this.onClosed(reason);
+  }
+
+  /** Whether what is shown can be changed: it is simulated, not recorded. */
+  isLive(): boolean {
+    return this.source.live && !this.stage?.about.recorded;
   }
 
   /** The numbers of the step that is shown. */

@@ -18,6 +18,7 @@ import {
   Vector3,
 } from 'three';
 import { INK } from './colour';
+import { drawJoints } from './joints';
 import type { Model } from './model';
 import { CONTACT, CONTACT_SIZE, type Frame } from './types';
 import type { WorldView } from './world_view';
@@ -32,6 +33,13 @@ const PIXELS = { point: 3.6, arrow: 90, shaft: 1.3, head: 4, normal: 26, cone: 4
 
 /** A velocity arrow is as long as the way of this time, s. */
 const VELOCITY_TIME = 0.12;
+
+/** What draws over the objects; lengths in m. */
+export interface Pen {
+  point(at: Vector3, radius: number, ink: Color): void;
+  line(from: Vector3, to: Vector3, width: number, ink: Color): void;
+  arrow(at: Vector3, direction: Vector3, length: number, pixel: number, ink: Color): void;
+}
 
 /** Instances that grow in number as they are needed. */
 class Pool {
@@ -90,7 +98,7 @@ class Pool {
   }
 }
 
-export class Overlay {
+export class Overlay implements Pen {
   private readonly points: Pool;
   private readonly shafts: Pool;
   private readonly heads: Pool;
@@ -100,6 +108,8 @@ export class Overlay {
   private readonly turn = new Quaternion();
   /** The impulse whose arrow has full length, N·s; follows the largest slowly. */
   private reference = 0;
+  /** Force (N) and torque (N·m) of joints whose arrows have full length. */
+  private readonly jointReference: [number, number] = [0, 0];
 
   constructor(
     private readonly model: Model,
@@ -120,8 +130,9 @@ export class Overlay {
     const pools = [this.points, this.shafts, this.heads, this.cones];
     for (const pool of pools) pool.begin();
     this.drawContacts(frame, pixel);
+    drawJoints(this.model, this.view, { frame, lane: this.lane, pixel, reference: this.jointReference }, this);
     if (this.model.show.velocities) this.drawVelocities(frame, pixel);
-    this.drawBoxes();
+    this.drawBoxes(frame);
     for (const pool of pools) pool.end();
   }
 
@@ -185,11 +196,19 @@ export class Overlay {
     }
   }
 
-  private point(at: Vector3, radius: number, ink: Color): void {
+  point(at: Vector3, radius: number, ink: Color): void {
     this.points.add(this.matrix.compose(at, this.turn.identity(), new Vector3(radius, radius, radius)), ink);
   }
 
-  private arrow(at: Vector3, direction: Vector3, length: number, pixel: number, ink: Color): void {
+  line(from: Vector3, to: Vector3, width: number, ink: Color): void {
+    const along = to.clone().sub(from);
+    const length = along.length();
+    if (!(length > 0)) return;
+    this.turn.setFromUnitVectors(UP, along.divideScalar(length));
+    this.shafts.add(this.matrix.compose(from, this.turn, new Vector3(width, length, width)), ink);
+  }
+
+  arrow(at: Vector3, direction: Vector3, length: number, pixel: number, ink: Color): void {
     if (!(length > 1.5 * pixel)) return;
     const unit = direction.clone().normalize();
     this.turn.setFromUnitVectors(UP, unit);
@@ -208,9 +227,22 @@ export class Overlay {
     this.cones.add(this.matrix.compose(at, this.turn, new Vector3(width, height, this.view.flat ? 0.001 * width : width)), ink);
   }
 
-  private drawBoxes(): void {
+  /** The boxes that the broad phase compares: grown by how far a body can move in a step, and by half of the margin. */
+  private drawBoxes(frame: Frame): void {
     this.boxes.visible = this.model.show.boxes;
     if (!this.boxes.visible) return;
+    const lines: number[] = [];
+    for (const [object, box] of this.shapeBoxes()) {
+      box.expandByScalar(this.reach(frame, object, box));
+      pushEdges(lines, box.min, box.max);
+    }
+    this.boxes.geometry.dispose();
+    this.boxes.geometry = new BufferGeometry();
+    this.boxes.geometry.setAttribute('position', new BufferAttribute(new Float32Array(lines), 3));
+  }
+
+  /** The boxes around all shapes. */
+  private shapeBoxes(): Map<number, Box3> {
     const boxes = new Map<number, Box3>();
     const [own, matrix] = [new Box3(), new Matrix4()];
     for (const { mesh, instances } of this.view.batches) {
@@ -223,11 +255,25 @@ export class Overlay {
         else boxes.set(object, own.clone());
       });
     }
-    const lines: number[] = [];
-    for (const { min, max } of boxes.values()) pushEdges(lines, min, max);
-    this.boxes.geometry.dispose();
-    this.boxes.geometry = new BufferGeometry();
-    this.boxes.geometry.setAttribute('position', new BufferAttribute(new Float32Array(lines), 3));
+    return boxes;
+  }
+
+  /** Edges of the box around an object, and of its box in the broad phase, m. */
+  boxesOf(frame: Frame, object: number): { shape: number[]; box: number[] } | undefined {
+    const box = this.shapeBoxes().get(object);
+    if (!box) return undefined;
+    const shape = box.getSize(new Vector3()).toArray();
+    return { shape, box: box.expandByScalar(this.reach(frame, object, box)).getSize(new Vector3()).toArray() };
+  }
+
+  /** How far a point of a body can move in a step, and half of the margin, m. */
+  private reach(frame: Frame, object: number, box: Box3): number {
+    const settings = this.model.settings[this.lane];
+    if (!settings) return 0;
+    const size = (array: Float32Array) => Math.hypot(...array.subarray(3 * object, 3 * object + 3));
+    const radius = 0.5 * box.getSize(new Vector3()).length();
+    const fall = this.model.stage?.stage.objects[object]?.fixed ? 0 : Math.hypot(...settings.gravity) * settings.dt;
+    return settings.dt * (size(frame.velocities) + size(frame.spins) * radius + fall) + 0.5 * settings.margin;
   }
 
   dispose(): void {

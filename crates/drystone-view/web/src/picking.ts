@@ -1,5 +1,6 @@
 /** The mouse: pointing, choosing, pulling and throwing. */
 import { Plane, Quaternion, Vector3 } from 'three';
+import { anchor, isBroken } from './joints';
 import type { Model, Selection } from './model';
 import { CONTACT, CONTACT_SIZE, type Vec3 } from './types';
 import type { Viewport } from './viewport';
@@ -44,7 +45,7 @@ export class Picking {
   private down(event: PointerEvent): void {
     const { x, y } = this.at(event);
     this.pressed = { x, y };
-    if (event.button !== 0 || !this.model.source.live) return;
+    if (event.button !== 0 || !this.model.isLive()) return;
     if (this.throwing || event.shiftKey) {
       this.throwBall(x, y);
       this.stopCamera(event);
@@ -102,7 +103,7 @@ export class Picking {
 
   /** What is under a pixel: contacts first where they are drawn. */
   under(x: number, y: number): Selection | undefined {
-    return this.contactUnder(x, y) ?? this.objectUnder(x, y);
+    return this.contactUnder(x, y) ?? this.jointUnder(x, y) ?? this.objectUnder(x, y);
   }
 
   private objectUnder(x: number, y: number): Selection | undefined {
@@ -125,6 +126,20 @@ export class Picking {
       if (pixel.seen && distance < Math.min(CONTACT_REACH, best?.distance ?? Infinity)) best = { index: k, distance };
     }
     return best && { kind: 'contact', index: best.index, lane: ray.lane };
+  }
+
+  private jointUnder(x: number, y: number): Selection | undefined {
+    const ray = this.viewport.ray(x, y);
+    const frame = ray && this.model.lanes[ray.lane]?.frame;
+    if (!ray || !frame || !this.model.show.joints) return undefined;
+    let best: { index: number; distance: number } | undefined;
+    (this.model.stage?.stage.joints ?? []).forEach((joint, index) => {
+      const place = isBroken(frame, index) ? undefined : anchor(this.viewport.views[ray.lane], joint.ends[1]);
+      const pixel = place && this.viewport.project(place.point, ray.lane);
+      const distance = pixel?.seen ? Math.hypot(pixel.x - x, pixel.y - y) : Infinity;
+      if (distance < Math.min(CONTACT_REACH, best?.distance ?? Infinity)) best = { index, distance };
+    });
+    return best && { kind: 'joint', index: best.index, lane: ray.lane };
   }
 
   /** Throws a ball from the camera through a pixel; in 2D from the left edge of the picture. */

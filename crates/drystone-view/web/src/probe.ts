@@ -1,7 +1,8 @@
 /** What tests of the page ask: numbers that stand for what is seen. */
 import { Vector3 } from 'three';
 import type { Model } from './model';
-import { CONTACT, CONTACT_SIZE } from './types';
+import { anchor, carried, isBroken } from './joints';
+import { CONTACT, CONTACT_SIZE, islandOf, sleeps } from './types';
 import type { Viewport } from './viewport';
 
 export function exposeProbe(model: Model, viewport: Viewport): void {
@@ -18,6 +19,7 @@ export function exposeProbe(model: Model, viewport: Viewport): void {
     rows: (lane = 0) => model.lanes[lane]?.log.rows.length ?? 0,
     playing: () => model.state.playing,
     settings: () => model.settings[0],
+    strategies: () => model.settings.map(({ strategy }) => strategy),
     drawn: () => viewport.drawn,
     contacts: () => model.lanes[0]?.frame?.contacts ?? 0,
     lit: () => model.lit,
@@ -32,6 +34,33 @@ export function exposeProbe(model: Model, viewport: Viewport): void {
       if (!frame) return undefined;
       const at = CONTACT_SIZE * contact + CONTACT.position;
       return page(new Vector3(...frame.origin.map((c, k) => frame.contactData[at + k] + c - viewport.origin[k])), 0);
+    },
+    /** Calls and triangles of the last picture. */
+    drawing: () => viewport.drawing(),
+    /** Edges of the box around an object, and of its box in the broad phase, m. */
+    boxes: (object: number) => viewport.boxes(object),
+    /** Where a joint is on the page (px), its force (N) and its gap (m). */
+    joint: (index: number) => {
+      const frame = model.lanes[0]?.frame;
+      const joint = model.stage?.stage.joints?.[index];
+      const place = joint && anchor(viewport.views[0], joint.ends[1]);
+      if (!frame || !place) return undefined;
+      const [force, gap] = carried(frame, index);
+      return { ...page(place.point, 0), force, gap, broken: isBroken(frame, index) };
+    },
+    joints: () => model.lanes[0]?.frame?.joints ?? 0,
+    island: (object: number) => {
+      const frame = model.lanes[0]?.frame;
+      return frame && islandOf(frame, object);
+    },
+    /** The first object that sleeps, -1 for none. */
+    firstSleeper: () => {
+      const frame = model.lanes[0]?.frame;
+      return frame ? Array.from({ length: frame.objects }, (_, k) => k).findIndex((k) => sleeps(frame, k)) : -1;
+    },
+    sleepers: () => {
+      const frame = model.lanes[0]?.frame;
+      return frame ? Array.from({ length: frame.objects }, (_, k) => sleeps(frame, k)).filter(Boolean).length : 0;
     },
     /** Time that the page takes to place all objects of a frame, without drawing them, ms. */
     cost: () => {

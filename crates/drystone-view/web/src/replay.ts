@@ -1,4 +1,5 @@
 /** A run inside the page: unpacks what `replay/pack.rs` packed, and plays it. */
+import { readTies, type Ties } from './replay_ties';
 import {
   COLUMNS,
   CONTACT,
@@ -52,7 +53,7 @@ export class Replay implements Source {
   start(listener: Listener): void {
     this.listener = listener;
     const { stage, about, colours, camera, laws, settings } = this.header;
-    listener.message({ type: 'hello', scenes: [], solvers: [], strategies: [], laws });
+    listener.message({ type: 'hello', scenes: [], solvers: [], strategies: [], racers: [], laws });
     listener.message({ type: 'stage', stage, about, colours, camera, lanes: [] });
     listener.message({ type: 'settings', lanes: [settings] });
     this.unpack().then(
@@ -158,7 +159,7 @@ export class Replay implements Source {
 }
 
 /** Varints, as in `replay/pack.rs`. */
-class Reader {
+export class Reader {
   private at = 0;
 
   constructor(private readonly bytes: Uint8Array) {}
@@ -192,6 +193,7 @@ class Unpacker {
   private turns = new Float64Array(0);
   private rows: Float64Array[] = [];
   private contacts: ContactSet = { pairs: new Uint32Array(0), data: new Float32Array(0) };
+  private ties: Ties = { codes: [], rows: [], states: new Uint32Array(0), joints: new Float32Array(0) };
 
   constructor(
     private readonly header: Header,
@@ -206,7 +208,10 @@ class Unpacker {
       const objects = this.motion.unsigned();
       time += this.motion.unsigned() * 1e-6;
       this.move(objects);
-      if (k % CONTACT_EVERY === 0) this.readContacts();
+      if (k % CONTACT_EVERY === 0) {
+        this.readContacts();
+        this.ties = readTies(this.touch, this.ties);
+      }
       frames.push(this.frame(objects, time, frames.at(-1)));
     }
     const headTime = time;
@@ -250,6 +255,9 @@ class Unpacker {
       spins: spins(rotations, previous?.rotations, dt),
       pairs: this.contacts.pairs,
       contactData: this.contacts.data,
+      states: this.ties.states,
+      joints: this.ties.rows.length,
+      jointData: this.ties.joints,
     };
   }
 

@@ -22,6 +22,10 @@ export class SettingsPanel {
     const { hello, stage } = this.model;
     const settings = this.model.settings[0];
     if (!settings || !hello || !stage) return;
+    if (stage.about.recorded) {
+      fill(this.element, recordedHint(stage.about.recorded, 'Settings'));
+      return;
+    }
     // Not under the fingers of someone who is typing.
     if (this.element.contains(document.activeElement) && document.activeElement instanceof HTMLInputElement && document.activeElement.type === 'number') return;
     const racing = stage.lanes.length > 0;
@@ -37,7 +41,7 @@ export class SettingsPanel {
         [...new Set([...STEPS, settings.dt])].sort((a, b) => b - a).map((dt) => [String(dt), `1/${Math.round(1 / dt)} s`]),
         (value) => this.set({ dt: Number(value) }),
       ),
-      hello.strategies.length > 1
+      hello.strategies.length > 1 && !racing
         ? this.choice(
             'strategy',
             'Strategy',
@@ -46,11 +50,12 @@ export class SettingsPanel {
             (strategy) => this.set({ strategy }),
           )
         : null,
-      settings.strategy === 'substep' ? this.number('substeps', 'Substeps', settings.substeps, 1, (substeps) => this.set({ substeps })) : null,
-      settings.strategy === 'substep'
-        ? el('p', { class: 'hint' }, 'The strategy substep has a solver of its own.')
-        : racing
-        ? el('p', { class: 'hint' }, 'Solvers are those of the race.')
+      settings.substeps === null ? null : this.number('substeps', 'Substeps', settings.substeps, 1, (substeps) => this.set({ substeps })),
+      this.number('threads', 'Threads', settings.threads, 1, (threads) => this.set({ threads })),
+      racing
+        ? el('p', { class: 'hint' }, 'Solvers and strategies are those of the race.')
+        : !settings.uses_solver
+        ? el('p', { class: 'hint' }, `The strategy ${settings.strategy} has a solver of its own.`)
         : this.choice(
             'solver',
             'Solver',
@@ -134,6 +139,11 @@ export class SettingsPanel {
   }
 }
 
+/** Why something needs a simulation. */
+export function recordedHint(recorded: string, what: string): HTMLElement {
+  return el('p', { class: 'hint', 'data-recorded': '' }, `${what} would need a simulation; this is a recording (${recorded}). Open its scene in the gallery to run it anew.`);
+}
+
 function nearest(dt: number): string {
   return String(STEPS.find((step) => Math.abs(step - dt) < 1e-9) ?? dt);
 }
@@ -150,7 +160,11 @@ export class RacePanel {
   private build(): void {
     const { hello, stage } = this.model;
     if (!hello || !stage) return;
-    const boxes = hello.solvers.map((name) => {
+    if (stage.about.recorded) {
+      fill(this.element, recordedHint(stage.about.recorded, 'A race'));
+      return;
+    }
+    const boxes = hello.racers.map((name) => {
       const box = el('input', {
         type: 'checkbox',
         onchange: (event) => {
@@ -163,12 +177,12 @@ export class RacePanel {
       box.disabled = !box.checked && this.chosen.size >= MOST_RACERS;
       return el('label', { class: 'check' }, box, name);
     });
-    const start = el('button', { class: 'primary', 'data-do': 'race', onclick: () => this.model.source.send({ do: 'race', solvers: [...this.chosen] }) }, stage.lanes.length > 0 ? 'Race again' : 'Start the race');
+    const start = el('button', { class: 'primary', 'data-do': 'race', onclick: () => this.model.source.send({ do: 'race', racers: [...this.chosen] }) }, stage.lanes.length > 0 ? 'Race again' : 'Start the race');
     start.disabled = this.chosen.size < 2;
-    const end = stage.lanes.length > 0 ? el('button', { 'data-do': 'end-race', onclick: () => this.model.source.send({ do: 'race', solvers: [] }) }, 'End the race') : null;
+    const end = stage.lanes.length > 0 ? el('button', { 'data-do': 'end-race', onclick: () => this.model.source.send({ do: 'race', racers: [] }) }, 'End the race') : null;
     fill(
       this.element,
-      el('p', { class: 'hint' }, `Two to ${MOST_RACERS} solvers, the same scene, in step, seen by one camera. Each is judged by the same certificate.`),
+      el('p', { class: 'hint' }, `Two to ${MOST_RACERS} solvers or strategies, the same scene, in step, seen by one camera. Each is judged by the same certificate.`),
       el('div', { class: 'checks' }, ...boxes),
       el('div', { class: 'row' }, start, end),
     );

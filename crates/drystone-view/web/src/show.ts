@@ -12,7 +12,9 @@ const FLAGS: [Flag, string, string][] = [
   ['impulses', 'Impulses', 'i'],
   ['cones', 'Friction cones', 'k'],
   ['velocities', 'Velocities', 'v'],
-  ['boxes', 'Bounding boxes', 'x'],
+  ['joints', 'Joints and their forces', 'j'],
+  ['boxes', 'Boxes of the broad phase', 'x'],
+  ['sleep', 'Dim what sleeps', 's'],
   ['xray', 'See through objects', 'z'],
 ];
 
@@ -83,6 +85,8 @@ export class ShowPanel {
         swatch('slip', 'friction of a contact that slips'),
         swatch('open', 'near, but nothing presses'),
         swatch('velocity', 'velocity, as far as it goes in 0.12 s'),
+        swatch('joint', 'joint, its axes and its force'),
+        swatch('torque', 'torque of a joint'),
       ),
     );
   }

@@ -7,12 +7,15 @@ import {
   DoubleSide,
   DynamicDrawUsage,
   InstancedMesh,
+  type Intersection,
   type Material,
   Matrix4,
   Mesh,
   MeshBasicMaterial,
+  MeshDepthMaterial,
   MeshStandardMaterial,
   Quaternion,
+  SphereGeometry,
   Vector3,
 } from 'three';
 import type { Skin } from './types';
@@ -25,6 +28,8 @@ export interface Dress {
   /** Moves it to where the nodes are. */
   follow(positions: Float32Array): void;
   paint(choose: (object: number, colour: Color) => void, colour: Color): void;
+  /** The node nearest to where a ray meets it. */
+  nodeAt(hit: Intersection): number;
 }
 
 function material(flat: boolean): Material {
@@ -41,6 +46,8 @@ export function dress(skin: Skin, flat: boolean): Dress {
   made.mesh.frustumCulled = false;
   made.mesh.renderOrder = 2;
   made.mesh.userData.object = skin.objects[0];
+  // A sheet is as near to the sun as itself: its shadow begins a little behind it.
+  if (skin.two_sided) made.mesh.customDepthMaterial = new MeshDepthMaterial({ side: DoubleSide, polygonOffset: true, polygonOffsetFactor: 6, polygonOffsetUnits: 6 });
   return made;
 }
 
@@ -62,6 +69,8 @@ class Surface implements Dress {
     geometry.setIndex(corners);
     geometry.setAttribute('position', this.place);
     geometry.setAttribute('color', this.colours);
+    // There from the first picture on: without normals a material is compiled for flat facets.
+    geometry.setAttribute('normal', new BufferAttribute(new Float32Array(3 * count), 3));
     this.mesh = new Mesh(geometry, material(flat));
   }
 
@@ -82,10 +91,19 @@ class Surface implements Dress {
     });
     this.colours.needsUpdate = true;
   }
+
+  nodeAt({ face, point }: Intersection): number {
+    if (!face) return this.skin.objects[0];
+    const corners = [face.a, face.b, face.c];
+    const away = (corner: number) => point.distanceToSquared(new Vector3().fromBufferAttribute(this.place, corner));
+    return this.skin.objects[corners.sort((a, b) => away(a) - away(b))[0]];
+  }
 }
 
 class Strings implements Dress {
   readonly mesh: InstancedMesh;
+  /** Balls at the nodes: tubes bend without a gap. */
+  private readonly knots: InstancedMesh;
 
   constructor(
     private readonly skin: Skin,
@@ -94,6 +112,14 @@ class Strings implements Dress {
     const tube = new CylinderGeometry(0.5 * skin.thickness, 0.5 * skin.thickness, 1, flat ? 4 : 10, 1);
     tube.setAttribute('color', new BufferAttribute(new Float32Array(tube.getAttribute('position').count * 3).fill(1), 3));
     this.mesh = new InstancedMesh(tube, material(flat), skin.segments.length);
+    const knot = new SphereGeometry(0.5 * skin.thickness, 10, 8);
+    knot.setAttribute('color', new BufferAttribute(new Float32Array(knot.getAttribute('position').count * 3).fill(1), 3));
+    this.knots = new InstancedMesh(knot, this.mesh.material, skin.objects.length);
+    this.knots.castShadow = !flat;
+    this.knots.receiveShadow = !flat;
+    this.knots.frustumCulled = false;
+    this.knots.renderOrder = 2;
+    this.mesh.add(this.knots);
   }
 
   follow(positions: Float32Array): void {
@@ -107,15 +133,36 @@ class Strings implements Dress {
       matrix.compose(a.add(b).multiplyScalar(0.5), turn, new Vector3(1, length, 1));
       this.mesh.setMatrixAt(k, matrix);
     });
-    this.mesh.instanceMatrix.needsUpdate = true;
-    this.mesh.boundingSphere = null;
+    this.skin.objects.forEach((object, k) => {
+      if (3 * object + 2 < positions.length) this.knots.setMatrixAt(k, matrix.makeTranslation(a.fromArray(positions, 3 * object)));
+    });
+    for (const mesh of [this.mesh, this.knots]) {
+      mesh.instanceMatrix.needsUpdate = true;
+      mesh.boundingSphere = null;
+    }
   }
 
   paint(choose: (object: number, colour: Color) => void, colour: Color): void {
-    this.skin.segments.forEach(([from], k) => {
-      choose(from, colour);
-      this.mesh.setColorAt(k, colour);
-    });
-    if (this.mesh.instanceColor) this.mesh.instanceColor.needsUpdate = true;
+    const give = (mesh: InstancedMesh, objects: number[]) => {
+      objects.forEach((object, k) => {
+        choose(object, colour);
+        mesh.setColorAt(k, colour);
+      });
+      if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
+    };
+    give(
+      this.mesh,
+      this.skin.segments.map(([from]) => from),
+    );
+    give(this.knots, this.skin.objects);
+  }
+
+  nodeAt({ instanceId, point }: Intersection): number {
+    const ends = this.skin.segments[instanceId ?? 0];
+    const matrix = new Matrix4();
+    this.mesh.getMatrixAt(instanceId ?? 0, matrix);
+    // The tube reaches from the first end, at −½ of its length, to the second.
+    const along = point.clone().applyMatrix4(matrix.invert()).y;
+    return ends?.[along < 0 ? 0 : 1] ?? this.skin.objects[0];
   }
 }

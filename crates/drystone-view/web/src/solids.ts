@@ -14,7 +14,8 @@ import type { Form, Vec3 } from './types';
 export interface Drawable {
   /** Same key, same geometry. */
   key: string;
-  make(): BufferGeometry;
+  /** @param detail 1 for the finest, less where there are many. */
+  make(detail: number): BufferGeometry;
   scale: Vec3;
   round: boolean;
   /** A half-space: drawn apart as ground. */
@@ -26,10 +27,23 @@ const ONE: Vec3 = [1, 1, 1];
 /** Edges of boxes are cut by this share of the shortest edge, so that light shows them. */
 const CHAMFER = 0.035;
 
+/** Instances of one form up to which it is drawn as finely as can be seen. */
+const FEW = 600;
+
+/** How finely forms are drawn of which there are so many. */
+export function detailOf(instances: number): number {
+  return Math.min(1, Math.max(0.3, Math.sqrt(FEW / instances)));
+}
+
+/** Facets around a round form. */
+function around(finest: number, detail: number): number {
+  return Math.max(8, Math.round(finest * detail));
+}
+
 export function solid(form: Form): Drawable {
   if ('ball' in form) {
     const { radius } = form.ball;
-    return { key: 'ball', make: () => new SphereGeometry(1, 32, 20), scale: [radius, radius, radius], round: true };
+    return { key: 'ball', make: (detail) => new SphereGeometry(1, around(32, detail), around(20, detail)), scale: [radius, radius, radius], round: true };
   }
   if ('box' in form) {
     const { half } = form.box;
@@ -39,18 +53,18 @@ export function solid(form: Form): Drawable {
     const { half_length, radius } = form.capsule;
     return {
       key: `capsule ${half_length} ${radius}`,
-      make: () => new CapsuleGeometry(radius, 2 * half_length, 10, 24),
+      make: (detail) => new CapsuleGeometry(radius, 2 * half_length, Math.max(3, Math.round(10 * detail)), around(24, detail)),
       scale: ONE,
       round: true,
     };
   }
   if ('cylinder' in form) {
     const { half_height, radius } = form.cylinder;
-    return { key: 'cylinder', make: () => new CylinderGeometry(1, 1, 2, 40), scale: [radius, half_height, radius], round: true };
+    return { key: 'cylinder', make: (detail) => new CylinderGeometry(1, 1, 2, around(40, detail)), scale: [radius, half_height, radius], round: true };
   }
   if ('cone' in form) {
     const { half_height, radius } = form.cone;
-    return { key: 'cone', make: () => new ConeGeometry(1, 2, 40), scale: [radius, half_height, radius], round: true };
+    return { key: 'cone', make: (detail) => new ConeGeometry(1, 2, around(40, detail)), scale: [radius, half_height, radius], round: true };
   }
   if ('half_space' in form) {
     return { key: 'ground', make: () => new PlaneGeometry(1, 1), scale: ONE, round: false, ground: form.half_space.normal };

@@ -30,6 +30,21 @@ export interface Stage {
   objects: StageObject[];
   /** Surfaces that hang on objects, which are then not drawn themselves. */
   skins?: Skin[];
+  joints?: StageJoint[];
+}
+
+export interface JointEnd {
+  object: number;
+  /** In the object's axes, m. */
+  position: Vec3;
+  rotation: Quat;
+}
+
+/** What does not change of a joint. */
+export interface StageJoint {
+  name: string;
+  form: 'fixed' | 'ball' | 'hinge' | 'slider' | 'universal' | 'distance' | 'spring' | 'gear' | 'axes' | 'gone';
+  ends: [JointEnd, JointEnd];
 }
 
 export interface Skin {
@@ -48,6 +63,10 @@ export interface About {
   expect: string | null;
   note: string | null;
   seconds: number;
+  /** What is played where this is a recording, which can't be changed. */
+  recorded?: string | null;
+  /** What is missing of a recording. */
+  damage?: string | null;
   /** kg; null for what nothing moves. */
   masses: (number | null)[];
 }
@@ -67,11 +86,17 @@ export interface Settings {
   friction: number;
   restitution: number;
   dt: number;
-  substeps: number;
+  /** Small steps in a step; null where the strategy makes none. */
+  substeps: number | null;
   solver: string;
+  /** Whether the strategy uses the solver. */
+  uses_solver: boolean;
   iterations: number;
   tolerance: number;
   strategy: string;
+  threads: number;
+  /** How near bodies are always found, m. */
+  margin: number;
 }
 
 export interface Card {
@@ -86,6 +111,8 @@ export interface Hello {
   scenes: Card[];
   solvers: string[];
   strategies: string[];
+  /** What can run side by side. */
+  racers: string[];
   laws: string[];
 }
 
@@ -137,7 +164,7 @@ export type Command =
   | { do: 'grab'; grip: { object: number; point: Vec3; target: Vec3 } }
   | { do: 'release' }
   | { do: 'throw'; throw: { position: Vec3; velocity: Vec3; radius: number } }
-  | { do: 'race'; solvers: string[] }
+  | { do: 'race'; racers: string[] }
   | { do: 'matrix' };
 
 /** Where everything is at one time. */
@@ -158,7 +185,27 @@ export interface Frame {
   pairs: Uint32Array;
   /** CONTACT_SIZE numbers a contact; see the offsets below. */
   contactData: Float32Array;
+  /** For each object twice its island and 1 more if it sleeps; see `islandOf` and `sleeps`. */
+  states: Uint32Array;
+  joints: number;
+  /** JOINT_SIZE numbers a joint; see the offsets below. */
+  jointData: Float32Array;
 }
+
+/** The island of what belongs to none. */
+export const NO_ISLAND = 0x7fffffff;
+
+export function islandOf(frame: Frame, object: number): number {
+  return (frame.states[object] ?? 2 * NO_ISLAND) >>> 1;
+}
+
+export function sleeps(frame: Frame, object: number): boolean {
+  return ((frame.states[object] ?? 0) & 1) === 1;
+}
+
+/** Offsets into the numbers of a joint. */
+export const JOINT = { force: 0, torque: 3, error: 6, turn: 7, broken: 8 };
+export const JOINT_SIZE = 9;
 
 /** Offsets into the numbers of a contact. */
 export const CONTACT = { position: 0, normal: 3, impulse: 6, separation: 9, friction: 10, residual: 11 };
@@ -180,8 +227,9 @@ export const COLUMN = {
   lawError: 11,
   worst: 12,
   milliseconds: 13,
+  jointError: 14,
 } as const;
-export const COLUMNS = 14;
+export const COLUMNS = 15;
 
 /** What drives a page: the program, or a file that replays. */
 export interface Source {

@@ -283,7 +283,7 @@ export class Viewport {
     // In 2D all lies in one plane: what is drawn last is on top.
     const best = view.flat ? hits.sort((a, b) => b.object.renderOrder - a.object.renderOrder)[0] : hits[0];
     if (!best) return undefined;
-    return { lane: ray.lane, object: view.objectOf(best.object as never, best.instanceId), point: best.point.clone() };
+    return { lane: ray.lane, object: view.objectOf(best), point: best.point.clone() };
   }
 
   /** The pixel of a point, and whether it is in front of the camera. */
@@ -291,6 +291,18 @@ export class Viewport {
     const pane = this.pane(lane);
     const p = point.clone().project(this.camera);
     return { x: pane.left + ((p.x + 1) / 2) * pane.width, y: pane.top + ((1 - p.y) / 2) * pane.height, seen: Math.abs(p.z) <= 1 };
+  }
+
+  /** Calls and triangles of the last picture, shadows included. */
+  drawing(): { calls: number; triangles: number } {
+    const { calls, triangles } = this.renderer.info.render;
+    return { calls, triangles };
+  }
+
+  /** Edges of the box around an object of the first lane, and of its box in the broad phase, m. */
+  boxes(object: number): { shape: number[]; box: number[] } | undefined {
+    const frame = this.model.lanes[0]?.frame;
+    return frame && this.overlays[0]?.boxesOf(frame, object);
   }
 
   /** The middle of an object. */

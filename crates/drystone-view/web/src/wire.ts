@@ -1,5 +1,5 @@
 /** Reads the binary messages of `live/wire.rs`: little-endian, like every machine a browser runs on. */
-import { COLUMNS, CONTACT_SIZE, type Frame, type Listener } from './types';
+import { COLUMNS, CONTACT_SIZE, type Frame, JOINT_SIZE, type Listener } from './types';
 
 const FRAME = 1;
 const NUMBERS = 2;
@@ -20,7 +20,8 @@ function readFrame(buffer: ArrayBuffer, view: DataView): Frame {
   const number = (k: number) => view.getFloat64(8 + 8 * k, true);
   const objects = view.getUint32(56, true);
   const contacts = view.getUint32(60, true);
-  let at = 64;
+  const joints = view.getUint32(64, true);
+  let at = 72;
   const singles = (count: number) => {
     const array = new Float32Array(buffer, at, count);
     at += 4 * count;
@@ -30,8 +31,14 @@ function readFrame(buffer: ArrayBuffer, view: DataView): Frame {
   const rotations = singles(4 * objects);
   const velocities = singles(3 * objects);
   const spins = singles(3 * objects);
-  const pairs = new Uint32Array(buffer, at, 2 * contacts);
-  at += 8 * contacts;
+  const wholes = (count: number) => {
+    const array = new Uint32Array(buffer, at, count);
+    at += 4 * count;
+    return array;
+  };
+  const pairs = wholes(2 * contacts);
+  const contactData = singles(CONTACT_SIZE * contacts);
+  const states = wholes(objects);
   return {
     step: number(0),
     time: number(1),
@@ -44,6 +51,9 @@ function readFrame(buffer: ArrayBuffer, view: DataView): Frame {
     velocities,
     spins,
     pairs,
-    contactData: singles(CONTACT_SIZE * contacts),
+    contactData,
+    states,
+    joints,
+    jointData: singles(JOINT_SIZE * joints),
   };
 }

@@ -5,6 +5,7 @@ import {
   DoubleSide,
   HemisphereLight,
   InstancedMesh,
+  type Intersection,
   type Material,
   Matrix4,
   Mesh,
@@ -18,7 +19,8 @@ import {
 import { flat, flatGround, flatGroundAngle } from './flats';
 import { type Look, groundTexture } from './look';
 import { type Dress, dress } from './skins';
-import { type Drawable, solid } from './solids';
+import { detailOf, type Drawable, solid } from './solids';
+import { stripe } from './stripe';
 import type { Frame, StageMessage, Vec3 } from './types';
 
 interface Instance {
@@ -57,6 +59,8 @@ export class WorldView {
   readonly flat: boolean;
   /** What the present colours stand for. */
   painted = '';
+  /** How much is seen of the stripes of balls, 0 to 1: none where colours stand for numbers. */
+  readonly stripes = { value: 1 };
   /** Half of the size of most things that move, m. */
   grain = Infinity;
 
@@ -100,7 +104,8 @@ export class WorldView {
       const material = this.flat
         ? new MeshBasicMaterial({ vertexColors: true, side: DoubleSide, depthTest: false, toneMapped: false })
         : new MeshStandardMaterial({ roughness: drawable.round ? 0.42 : 0.86, metalness: 0 });
-      const mesh = new InstancedMesh(drawable.make(), material, instances.length);
+      if (drawable.key === 'ball' && material instanceof MeshStandardMaterial) stripe(material, this.stripes);
+      const mesh = new InstancedMesh(drawable.make(detailOf(instances.length)), material, instances.length);
       mesh.castShadow = !this.flat;
       mesh.receiveShadow = !this.flat;
       mesh.frustumCulled = false;
@@ -268,7 +273,11 @@ export class WorldView {
   }
 
   /** The object of a hit. */
-  objectOf(mesh: Mesh, instance: number | undefined): number {
+  objectOf(hit: Intersection): number {
+    const mesh = hit.object as Mesh;
+    const instance = hit.instanceId;
+    const worn = this.dresses.find((made) => made.mesh === mesh);
+    if (worn) return worn.nodeAt(hit);
     const batch = this.batches[mesh.userData.batch as number];
     if (batch?.mesh === mesh && instance !== undefined) return batch.instances[instance].object;
     return mesh.userData.object as number;

@@ -20,9 +20,14 @@ export const PATIENCE = 45_000;
 /** Small, because a machine without a GPU draws every pixel itself. */
 const SIZE = { width: 900, height: 540 };
 
+/** Programs that were started: whatever ends the checks ends them too. */
+const started = [];
+process.on('exit', () => started.forEach((child) => child.kill()));
+
 /** Starts `drystone view` and gives its address. */
 export async function startViewer(program, ...args) {
   const child = spawn(program, ['view', ...args, '--no-open'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  started.push(child);
   const url = await new Promise((resolve, reject) => {
     let text = '';
     child.stdout.on('data', (data) => {

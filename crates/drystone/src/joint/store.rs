@@ -69,6 +69,27 @@ impl<S: Space> Held<S> {
         };
         self.for_each_row(roles, &now, f);
     }
+
+    /// How far it is from what it holds together: the largest distance in m and the largest angle
+    /// in rad.
+    pub(crate) fn error(&self, bodies: &Bodies<S>) -> (f64, f64) {
+        let (mut distance, mut angle) = (0.0_f64, 0.0_f64);
+        let roles = rows_of::<S>(&self.kind);
+        self.for_each_row_now(bodies, &roles, |k, row| {
+            let (coordinate, role) = roles[k];
+            let error = match role {
+                Role::Lock => row.value.abs(),
+                Role::Limit(min, max) => (min - row.value).max(row.value - max).max(0.0),
+                Role::Motor(..) | Role::Spring(_) => 0.0,
+            };
+            if coordinate.is_angular() {
+                angle = angle.max(error);
+            } else {
+                distance = distance.max(error);
+            }
+        });
+        (distance, angle)
+    }
 }
 
 /// All joints of a world.
@@ -107,6 +128,11 @@ impl<S: Space> Joints<S> {
             .iter()
             .enumerate()
             .filter_map(|(k, joint)| joint.as_ref().map(|joint| (k as u32, joint)))
+    }
+
+    /// Every place, with its joint if it has one.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Option<&Held<S>>> {
+        self.list.iter().map(Option::as_ref)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -270,24 +296,10 @@ impl<S: Space> Joints<S> {
     /// How far the joints are from what they hold together: the largest distance in m and the
     /// largest angle in rad.
     pub(crate) fn error(&self, bodies: &Bodies<S>) -> (f64, f64) {
-        let (mut distance, mut angle) = (0.0_f64, 0.0_f64);
-        for (_, joint) in self.iter() {
-            let roles = rows_of::<S>(&joint.kind);
-            joint.for_each_row_now(bodies, &roles, |k, row| {
-                let (coordinate, role) = roles[k];
-                let error = match role {
-                    Role::Lock => row.value.abs(),
-                    Role::Limit(min, max) => (min - row.value).max(row.value - max).max(0.0),
-                    Role::Motor(..) | Role::Spring(_) => 0.0,
-                };
-                if coordinate.is_angular() {
-                    angle = angle.max(error);
-                } else {
-                    distance = distance.max(error);
-                }
-            });
-        }
-        (distance, angle)
+        let errors = self.iter().map(|(_, joint)| joint.error(bodies));
+        errors.fold((0.0, 0.0), |(distance, angle): (f64, f64), (d, a)| {
+            (distance.max(d), angle.max(a))
+        })
     }
 }
 

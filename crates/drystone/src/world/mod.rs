@@ -1,6 +1,7 @@
 //! The world: bodies, and the step that moves them.
 
 mod bodies;
+mod drawing;
 mod readings;
 mod snapshot;
 mod soft;

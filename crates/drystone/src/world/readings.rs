@@ -8,6 +8,7 @@ use crate::certify::law::Answered;
 use crate::deform::Soft;
 use crate::detect::Contact;
 use crate::events::Event;
+use crate::material::Surface;
 use crate::settings::{Settings, Strategy};
 use crate::shape::{Geometry, Separation};
 use crate::space::{Components, Linear, Space};
@@ -107,6 +108,13 @@ impl<S: Space> World<S> {
         S::Shape::separation((shape(a), &pose_a), (shape(b), &pose_b))
     }
 
+    /// Friction and restitution where two bodies touch.
+    #[must_use]
+    pub fn surface(&self, a: BodyId, b: BodyId) -> Option<Surface> {
+        let material = |id: BodyId| self.bodies.place(id).map(|k| self.bodies.material[k]);
+        Some(self.materials.between(material(a)?, material(b)?))
+    }
+
     /// A hash of poses and velocities, the same for the same state on every machine.
     #[must_use]
     pub fn state_hash(&self) -> u64 {
@@ -137,6 +145,7 @@ impl<S: Space> World<S> {
             dimension: S::DIM as u8,
             objects: (0..self.bodies.len()).map(object).collect(),
             skins: self.deformables.iter().map(Soft::skin).collect(),
+            joints: self.stage_joints(),
         }
     }
 
@@ -153,6 +162,7 @@ impl<S: Space> World<S> {
             impulse: c.impulse.to_array3(),
             separation: c.point.separation,
         };
+        let solved = self.solved_contacts();
         Frame {
             time: self.time,
             step: self.step,
@@ -163,7 +173,10 @@ impl<S: Space> World<S> {
             rotations: all.map(|k| S::quaternion(bodies.rotation[k])).collect(),
             velocities: bodies.motion.iter().map(|m| m.linear.to_array3()).collect(),
             spins: bodies.motion.iter().map(|m| m.spin.to_array3()).collect(),
-            contacts: self.solved_contacts().iter().map(contact).collect(),
+            contacts: solved.iter().map(contact).collect(),
+            islands: self.islands(&solved),
+            asleep: self.sleepers(),
+            joints: self.frame_joints(),
         }
     }
 }

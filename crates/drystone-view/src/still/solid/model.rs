@@ -1,5 +1,6 @@
 //! Everything that can be seen: triangles of finite parts and planes of half-spaces.
 
+use super::creases::corner_normals;
 use super::surface::Surface;
 use super::tessellate::tessellate;
 use super::view::View;
@@ -22,7 +23,12 @@ pub(super) struct Triangle {
     pub(super) part: u32,
     /// Number of its smooth face, unique in the model: a face is shaded once per pixel.
     pub(super) face: u32,
+    /// Place of the normals of its corners in the model; [`FLAT`] where it has one normal.
+    pub(super) normals: u32,
 }
+
+/// Stands for no normals of corners.
+pub(super) const FLAT: u32 = u32::MAX;
 
 /// A finite part.
 pub(super) struct SolidPart {
@@ -52,6 +58,8 @@ pub(super) struct Plane {
 pub(super) struct Model {
     /// Triangles, parts in order.
     pub(super) triangles: Vec<Triangle>,
+    /// Unit normals at the corners of triangles of bent surfaces.
+    pub(super) corner_normals: Vec<[Vec3; 3]>,
     /// Finite parts.
     pub(super) parts: Vec<SolidPart>,
     /// Half-spaces.
@@ -63,6 +71,7 @@ impl Model {
     pub(super) fn new(view: &View, placed: &[Placed<'_>], looks: &[Look]) -> Self {
         let mut model = Self {
             triangles: Vec::new(),
+            corner_normals: Vec::new(),
             parts: Vec::new(),
             planes: Vec::new(),
         };
@@ -86,6 +95,7 @@ impl Model {
         let index = self.parts.len() as u32;
         let segments = segments(round_radius(part.form) * view.pixels_per_metre(translation));
         let facets = tessellate(part.form, segments, BAR_SHARE * view.radius);
+        let first_normals = self.add_normals(part, &look, &pose);
         let mut last_face = 0;
         for (corners, face) in facets {
             let corners = corners.map(|corner| pose * corner);
@@ -96,6 +106,7 @@ impl Model {
                     corners,
                     part: index,
                     face: faces.wrapping_add(face),
+                    normals: first_normals.map_or(FLAT, |first| first + face),
                 });
             }
         }
@@ -105,6 +116,24 @@ impl Model {
             surface: Surface::of(part.form),
             look,
         });
+    }
+}
+
+impl Model {
+    /// Normals at the corners of a bent surface, and the place of the first; its facets are
+    /// numbered in the same order.
+    fn add_normals(&mut self, part: &Placed<'_>, look: &Look, pose: &Pose3) -> Option<u32> {
+        let Form::Mesh { points, triangles } = part.form else {
+            return None;
+        };
+        if !look.is_skin {
+            return None;
+        }
+        let first = self.corner_normals.len() as u32;
+        let normals = corner_normals(points, triangles).into_iter();
+        let turned = normals.map(|three| three.map(|normal| pose.transform_vector(normal)));
+        self.corner_normals.extend(turned);
+        Some(first)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The colour of every pixel: surfaces under the light, the floor, the background.
 
+use super::creases::blended;
 use super::light::{Lights, sky_colour, towards_sun};
 use super::model::{Model, Plane, SolidPart};
 use super::samples::{FIRST_PLANE, NOTHING, Pixel, SAMPLES, Samples, offset};
@@ -134,21 +135,24 @@ impl Painter<'_> {
         let [a, b, c] = triangle.corners;
         let facet = (b - a).cross(c - a).normalize_or(spot.to_eye);
         // Open meshes and plates are seen from both sides.
-        let facet = if facet.dot(spot.to_eye) < 0.0 {
-            -facet
+        let side = if facet.dot(spot.to_eye) < 0.0 {
+            -1.0
         } else {
-            facet
+            1.0
         };
-        self.solid(part, facet, &spot)
+        let normals = self.model.corner_normals.get(triangle.normals as usize);
+        let bent = normals.map(|three| blended(&triangle.corners, three, spot.point) * side);
+        self.solid(part, (facet * side, bent), &spot)
     }
 
-    /// The colour of a finite part.
-    fn solid(&self, part: &SolidPart, facet: Vec3, spot: &Spot) -> Vec3 {
+    /// The colour of a finite part; a bent surface has a normal besides that of its facet.
+    fn solid(&self, part: &SolidPart, normals: (Vec3, Option<Vec3>), spot: &Spot) -> Vec3 {
+        let (facet, bent) = normals;
         let pixel = 1.0 / self.view.pixels_per_metre(spot.point);
         let local = part.pose.inverse_transform_point(spot.point);
         let local_facet = part.pose.inverse_transform_vector(facet);
         let detail = part.surface.detail(local, local_facet, pixel);
-        let normal = part.pose.transform_vector(detail.normal);
+        let normal = bent.unwrap_or_else(|| part.pose.transform_vector(detail.normal));
         let colour = texture(&part.surface, &part.look, local, pixel);
         let smooth_facet = if detail.edge > 0.0 { facet } else { normal };
         let light = self.lights.on(spot.point, normal, smooth_facet);
@@ -156,7 +160,9 @@ impl Painter<'_> {
         let worn = 1.0 - EDGE_DARKENING * detail.edge * detail.edge;
         let mut seen = colour * light.total * worn;
         if !part.look.stone {
-            seen += self.gloss(normal, spot.to_eye, light.sun_share, light.openness);
+            let gloss = self.gloss(normal, spot.to_eye, light.sun_share, light.openness);
+            // Cloth and jelly shine less than what is polished.
+            seen += gloss * if part.look.is_skin { 0.45 } else { 1.0 };
         }
         develop_highlights(seen)
     }
