@@ -13,7 +13,7 @@ pub mod export;
 mod hash;
 pub mod mesh;
 pub mod recording;
-mod skin;
+pub(crate) mod skin;
 
 pub use hash::StateHash;
 use serde::{Deserialize, Serialize};

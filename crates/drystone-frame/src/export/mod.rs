@@ -18,8 +18,9 @@ mod model;
 mod motion;
 pub mod obj;
 mod palette;
+mod surface;
 pub mod usd;
 pub mod vtk;
 
 pub use model::{Model, PlacedMesh};
-pub use motion::{Motion, Track};
+pub use motion::{Deforming, Motion, Track};
