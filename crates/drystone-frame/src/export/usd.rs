@@ -1,6 +1,6 @@
 //! USD as text.
 //!
-//! Objects are `Xform`s under `/World` with time samples; their meshes are written once, under
+//! What deforms is a mesh with points at every time. Objects are `Xform`s under `/World` with time samples; their meshes are written once, under
 //! the class `/World/Forms`, and referenced. Rigid bodies and colliders are marked by the UsdPhysics
 //! schemas. Motion is baked, so bodies that move are kinematic: a simulator that opens the stage
 //! moves other things with them. Metres, kilograms, y up, one time code a frame.
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use super::model::{Model, PlacedMesh};
-use super::motion::{Motion, Track};
+use super::motion::{Deforming, Motion, Track};
 use super::palette;
 use crate::Stage;
 use crate::mesh::Mesh;
@@ -40,7 +40,7 @@ pub fn write(
 ) -> io::Result<()> {
     write_head(motion, setting, out)?;
     write_physics(setting, out)?;
-    write_materials(model, out)?;
+    write_materials(model, motion, out)?;
     writeln!(out, "\n    class Scope \"Forms\"\n    {{")?;
     for (k, mesh) in model.meshes.iter().enumerate() {
         if !mesh.triangles.is_empty() {
@@ -50,7 +50,13 @@ pub fn write(
     writeln!(out, "    }}")?;
     let codes = time_codes(motion, setting);
     let mut names = Names::new();
-    for (k, object) in stage.objects.iter().enumerate() {
+    let is_shown = |k: &usize| model.hidden.get(*k) != Some(&true);
+    for (k, object) in stage
+        .objects
+        .iter()
+        .enumerate()
+        .filter(|(k, _)| is_shown(k))
+    {
         let body = Body {
             name: names.of(&object.name),
             title: &object.name,
@@ -62,7 +68,61 @@ pub fn write(
             body.write(track, &codes, out)?;
         }
     }
+    for (k, deforming) in motion.deforming.iter().enumerate() {
+        if !deforming.triangles.is_empty() {
+            let colour = palette::colour_of_skin(k);
+            write_deforming(deforming, (&names.of(&deforming.name), colour), &codes, out)?;
+        }
+    }
     writeln!(out, "}}")
+}
+
+/// A mesh whose points have time samples.
+fn write_deforming(
+    deforming: &Deforming,
+    (name, colour): (&str, usize),
+    codes: &[f64],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "\n    def Mesh \"{name}\" (\n        displayName = {}\n        \
+         prepend apiSchemas = [\"MaterialBindingAPI\"]\n    )\n    {{",
+        quoted(&deforming.name)
+    )?;
+    writeln!(out, "        float3[] extent.timeSamples = {{")?;
+    for (k, code) in codes.iter().enumerate() {
+        let [low, high] = deforming
+            .bounds(k)
+            .map(|corner| tuple_single(&corner.map(f64::from)));
+        writeln!(out, "            {}: [{low}, {high}],", number(*code))?;
+    }
+    let threes = vec!["3"; deforming.triangles.len()].join(", ");
+    let corners = deforming.triangles.as_flattened().iter();
+    let corners: Vec<String> = corners.map(ToString::to_string).collect();
+    writeln!(
+        out,
+        "        }}\n        int[] faceVertexCounts = [{threes}]\n        \
+         int[] faceVertexIndices = [{}]",
+        corners.join(", ")
+    )?;
+    let material = palette::name(colour);
+    writeln!(
+        out,
+        "        rel material:binding = </World/Materials/{material}>\n        \
+         point3f[] points.timeSamples = {{"
+    )?;
+    for (code, points) in codes.iter().zip(&deforming.frames) {
+        let points = points
+            .iter()
+            .map(|point| tuple_single(&point.map(f64::from)));
+        let points = points.collect::<Vec<_>>().join(", ");
+        writeln!(out, "            {}: [{points}],", number(*code))?;
+    }
+    writeln!(
+        out,
+        "        }}\n        uniform token subdivisionScheme = \"none\"\n    }}"
+    )
 }
 
 fn write_head(motion: &Motion, setting: &Setting, out: &mut impl Write) -> io::Result<()> {
@@ -101,9 +161,12 @@ fn write_physics(setting: &Setting, out: &mut impl Write) -> io::Result<()> {
     )
 }
 
-fn write_materials(model: &Model, out: &mut impl Write) -> io::Result<()> {
+fn write_materials(model: &Model, motion: &Motion, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "\n    def Scope \"Materials\"\n    {{")?;
-    for colour in (0..palette::COUNT).filter(|colour| model.colours.contains(colour)) {
+    let skins = 0..motion.deforming.len();
+    let of_skins: Vec<usize> = skins.map(palette::colour_of_skin).collect();
+    let is_used = |colour: &usize| model.colours.contains(colour) || of_skins.contains(colour);
+    for colour in (0..palette::COUNT).filter(is_used) {
         let name = palette::name(colour);
         let surface = format!("/World/Materials/{name}/Surface.outputs:surface");
         writeln!(
