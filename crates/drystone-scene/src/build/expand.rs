@@ -35,7 +35,8 @@ fn expand(scene: &Scene, world: &World<D3>) -> Result<Scene, Flaw> {
     for (entry, body) in scene.bodies.iter().enumerate() {
         let path = FieldPath::default().key("bodies").index(entry);
         let template = Template::<D3>::new(body, path, scene, &mut table, &mut made.materials)?;
-        let material = named.name(template.material);
+        // Nothing rubs against what only notices.
+        let material = (!body.sensor).then(|| named.name(template.material));
         for copy in repeat::copies(&template, MAX_BODIES)? {
             let name = world.bodies().name(plain.bodies.len()).to_owned();
             let mut single = copied(&template, copy, &scene.defaults);
@@ -45,7 +46,7 @@ fn expand(scene: &Scene, world: &World<D3>) -> Result<Scene, Flaw> {
             if is_moved && !is_given && single.density.is_none() {
                 single.density = Some(made.materials.get(template.material).density);
             }
-            single.material = Some(material.clone());
+            single.material.clone_from(&material);
             plain.bodies.push(single);
         }
     }

@@ -24,7 +24,7 @@ struct Parts {
 
 impl Maker<'_> {
     /// The nearest node at or above this one that is a body: it has `motion`, or its extras say so.
-    pub(super) fn holder(&self, mut index: usize) -> Option<usize> {
+    fn holder(&self, mut index: usize) -> Option<usize> {
         let nodes = self.document.list("/nodes");
         loop {
             let node = nodes.get(index)?;

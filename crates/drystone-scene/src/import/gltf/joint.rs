@@ -14,13 +14,17 @@ pub(super) fn read(
     joint: &Value,
     (place, unsupported): (&str, &mut Vec<String>),
 ) -> Result<Joint, SceneError> {
-    let read = said(document, joint, (place, unsupported))?;
+    let mut differs = Vec::new();
+    let read = said(document, joint, (place, &mut differs))?;
     let extra = document.extra::<Joint>(joint, place)?;
     let is_same = |extra: &Joint| {
         let again = said(document, &export::said(extra), (place, &mut Vec::new()));
         again.is_ok_and(|again| again == read)
     };
-    Ok(extra.filter(is_same).unwrap_or(read))
+    Ok(extra.filter(is_same).unwrap_or_else(|| {
+        unsupported.append(&mut differs);
+        read
+    }))
 }
 
 fn said(

@@ -194,20 +194,22 @@ impl Maker<'_> {
 
     /// The body that holds a node, and where on it the node is.
     fn end(&self, index: usize) -> (String, JointFrame) {
-        let holder = self.holder(index);
-        let name = holder.and_then(|holder| self.bodies.get(holder).cloned().flatten());
-        let local = match (&name, holder) {
-            (Some(_), Some(holder)) => self.document.seen_from(holder, index),
-            _ => {
+        let parent = |node: &usize| self.document.nodes.get(*node)?.parent;
+        let mut up = std::iter::successors(Some(index), parent);
+        let found = up.find_map(|node| Some((node, self.bodies.get(node)?.clone()?)));
+        let (name, local) = match found {
+            Some((body, name)) => (name, self.document.seen_from(body, index)),
+            None => {
                 let place = self.document.nodes.get(index);
-                place.map_or(Pose3::default(), |place| place.pose)
+                let pose = place.map_or(Pose3::default(), |place| place.pose);
+                (WORLD.to_owned(), pose)
             }
         };
         let frame = JointFrame {
             position: rigid::position(local.position),
             rotation: rigid::rotation(local.rotation),
         };
-        (name.unwrap_or_else(|| WORLD.to_owned()), frame)
+        (name, frame)
     }
 
     fn filter(&mut self) {

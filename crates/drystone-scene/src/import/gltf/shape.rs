@@ -21,7 +21,8 @@ pub(super) fn read(
     if let Some(index) = geometry.get("shape") {
         let list = "/extensions/KHR_implicit_shapes/shapes";
         let (number, shape) = document.element(list, index, place)?;
-        let read = implicit(document, shape, (number, scale), unsupported)?;
+        let mut differs = Vec::new();
+        let read = implicit(document, shape, (number, scale), &mut differs)?;
         let place = format!("KHR_implicit_shapes.shapes[{number}]");
         let extra = document.extra::<Shape>(shape, &place)?;
         let is_same = |extra: &Shape| match export::said(extra) {
@@ -31,7 +32,10 @@ pub(super) fn read(
             }
             _ => false,
         };
-        return Ok(extra.filter(is_same).unwrap_or(read));
+        return Ok(extra.filter(is_same).unwrap_or_else(|| {
+            unsupported.append(&mut differs);
+            read
+        }));
     }
     let mesh_index = match (geometry.get("mesh"), geometry.get("node")) {
         (Some(mesh), _) => mesh,
