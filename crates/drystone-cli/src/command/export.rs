@@ -4,11 +4,12 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use drystone_frame::export::usd::Setting;
+use drystone_frame::export::usd::{Physics, Setting};
 use drystone_frame::export::{Model, Motion, cache, csv, gltf, obj, usd, vtk};
 use drystone_frame::recording::{Header, Reader, Record};
 use drystone_frame::{Frame, Stage};
-use drystone_scene::{gallery, import};
+use drystone_scene::export::usd_physics;
+use drystone_scene::{Scene, gallery, import};
 
 use super::print;
 use crate::cli::ExportArgs;
@@ -216,6 +217,7 @@ fn write_whole(source: &mut Source<'_>, out: &ExportFile) -> Result<(u64, u64), 
     let setting = Setting {
         frames_per_second: source.header().frames_per_second() / source.every as f64,
         gravity: gravity(source.header()),
+        physics: physics(source.header()),
     };
     let file = File::create(&out.path).map_err(fault)?;
     let mut file = BufWriter::new(file);
@@ -277,6 +279,13 @@ fn named(path: &Path, number: usize, name: &str) -> PathBuf {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
     let name: String = name.chars().map(fit).collect();
     path.with_file_name(format!("{stem}_{number}_{name}.{extension}"))
+}
+
+/// Masses, surfaces and joints of a recording's scene; nothing where this version can't build it.
+fn physics(header: &Header) -> Physics {
+    let scene = serde_json::from_value::<Scene>(header.scene.clone()).ok();
+    let physics = scene.and_then(|scene| usd_physics(&scene).ok());
+    physics.unwrap_or_default()
 }
 
 /// The gravity of a recording's scene.

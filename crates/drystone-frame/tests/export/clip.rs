@@ -1,5 +1,6 @@
 //! Clips to export: every form, in motion.
 
+use drystone_frame::export::usd::{Physics, Tie, TieKind};
 use drystone_frame::export::{Model, Motion};
 use drystone_frame::{Form, Frame, FrameContact, Object, Part, Skin, Stage};
 
@@ -250,11 +251,38 @@ impl Clip {
         drystone_frame::export::gltf::write(&self.stage, &self.model(), &self.motion()).unwrap()
     }
 
+    /// Masses and surfaces of all, and a joint of each kind between neighbours.
+    fn physics(&self) -> Physics {
+        let count = self.stage.objects.len();
+        let frame = ([0.1, 0.2, 0.3], [0.0, 0.6, 0.0, 0.8]);
+        let kinds = [
+            TieKind::Fixed,
+            TieKind::Ball,
+            TieKind::Hinge(Some([-30.0, 60.0])),
+            TieKind::Slider(Some([-0.5, 0.5])),
+            TieKind::Distance([0.0, 2.0]),
+        ];
+        let tie = |(k, kind): (usize, TieKind)| Tie {
+            name: format!("joint {k}"),
+            objects: [k, k + 1],
+            frames: [frame; 2],
+            kind,
+        };
+        Physics {
+            masses: (0..count).map(|k| Some(1.5 + k as f64)).collect(),
+            surfaces: (0..count)
+                .map(|k| Some([0.1 * (k % 3) as f64, 0.5]))
+                .collect(),
+            ties: kinds.into_iter().enumerate().map(tie).collect(),
+        }
+    }
+
     pub(crate) fn usda(&self) -> String {
         use drystone_frame::export::usd::{Setting, write};
         let setting = Setting {
             frames_per_second: RATE,
             gravity: [0.0, -9.81, 0.0],
+            physics: self.physics(),
         };
         let mut file = Vec::new();
         write(

@@ -97,6 +97,18 @@ fn usd_validates_and_its_bodies_are_where_ours_are() {
             .filter(|object| !object.fixed)
             .count();
         assert_eq!(answer["rigid_bodies"], moving);
+        // The masses of what moves are 1.5 kg and 1 kg more for each place on the stage.
+        let masses = clip.stage.objects.iter().enumerate();
+        let masses = masses.filter(|(_, object)| !object.fixed);
+        let mass: f64 = masses.map(|(k, _)| 1.5 + k as f64).sum();
+        assert!((answer["mass"].as_f64().unwrap() - mass).abs() < 1e-5);
+        let first = clip.stage.objects[1].name.as_str();
+        assert_eq!(answer["joints"]["Fixed"], json!([["floor"], [first]]));
+        assert_eq!(answer["joints"].as_object().unwrap().len(), 5);
+        assert_eq!(answer["hinge_limits"], json!([-30.0, 60.0]));
+        // Objects in turn have 0, 0.1 and 0.2.
+        let friction = answer["friction"].as_array().unwrap();
+        assert_eq!(friction.len(), 3, "{answer}");
         compare(&clip, &answer, 1e-9);
     }
 }

@@ -1,4 +1,4 @@
-//! Scenes in the formats of other programs: glTF with physics.
+//! Scenes in the formats of other programs: glTF with physics, and the physics of USD stages.
 //!
 //! [`glb`] writes a scene at its start as binary glTF with `KHR_physics_rigid_bodies` and
 //! `KHR_implicit_shapes` (the drafts in which a collider names a `mesh`), so that other engines can
@@ -23,6 +23,7 @@ mod body;
 pub(crate) mod joint;
 pub(crate) mod material;
 pub(crate) mod shape;
+mod usd;
 
 use drystone::D3;
 use drystone::World;
@@ -32,6 +33,7 @@ use serde_json::{Value, json};
 
 use crate::error::SceneError;
 use crate::schema::Scene;
+pub use usd::physics as usd_physics;
 
 /// The extension of bodies, materials, filters and joints.
 pub(crate) const PHYSICS: &str = "KHR_physics_rigid_bodies";
