@@ -300,3 +300,34 @@ a = "plumb 4"
 b = "plumb 8"
 ratio = 2
 "#;
+
+/// The Khronos validator, where it is installed; extensions it does not know are no warning.
+#[test]
+fn the_khronos_validator_finds_nothing() {
+    let tool = "../drystone-frame/tests/export/tools/gltf.cjs";
+    let tool = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(tool);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("scene.glb");
+    let everything = Scene::from_toml(EVERYTHING, "everything.toml").unwrap();
+    let scenes = ["dunes", "rope-bridge", "dry-stone-wall", "rings-on-pegs"].map(named);
+    for scene in scenes.into_iter().chain([everything]) {
+        std::fs::write(&path, export::glb(&scene).unwrap()).unwrap();
+        let run = std::process::Command::new("node")
+            .arg(&tool)
+            .arg(&path)
+            .output();
+        let Ok(output) = run.inspect_err(|error| eprintln!("skipped: node: {error}")) else {
+            return;
+        };
+        if output.status.code() == Some(77) {
+            eprintln!(
+                "skipped: {}",
+                String::from_utf8_lossy(&output.stderr).trim()
+            );
+            return;
+        }
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["numErrors"], 0, "{}: {report}", scene.name);
+        assert_eq!(report["numWarnings"], 0, "{}: {report}", scene.name);
+    }
+}
