@@ -9,6 +9,8 @@ use drystone_scene::import::{ImportOptions, Imported, import_bytes};
 use drystone_scene::schema::Shape;
 use drystone_scene::{Scene, export};
 
+/// Where models are said to be. Files beside them are not there.
+const FOLDER: &str = "/nonexistent";
 /// Bodies that are built; more take longer than they teach.
 const MAX_BODIES: usize = 40;
 
@@ -94,8 +96,7 @@ fn shown(error: &drystone_scene::SceneError, file: &str) {
 }
 
 fn imported(name: &str, bytes: &[u8]) {
-    // Files beside the model are not there.
-    let path = Path::new("/nonexistent").join(name);
+    let path = Path::new(FOLDER).join(name);
     match import_bytes(&path, bytes.to_vec(), &ImportOptions::default()) {
         Ok(Imported { scene, .. }) => {
             drop(scene.to_toml());
@@ -103,13 +104,22 @@ fn imported(name: &str, bytes: &[u8]) {
                 drop(export::glb(&scene));
             }
         }
-        Err(error) => shown(&error, name),
+        // What is wrong may be wrong in a file that the model names.
+        Err(error) => shown(&error, FOLDER),
     }
 }
 
-/// Whether solids would have to be taken apart.
+/// Whether solids would have to be taken apart, which takes tenths of a second each.
 fn is_slow(scene: &Scene) -> bool {
-    let is_solid = |shape: &Shape| matches!(shape, Shape::Mesh { decompose: true, triangles, .. } if triangles.len() > 8);
+    let is_solid = |shape: &Shape| {
+        matches!(
+            shape,
+            Shape::Mesh {
+                decompose: true,
+                ..
+            }
+        )
+    };
     let mut shapes = scene.bodies.iter().filter_map(|body| body.shape.as_ref());
     shapes.any(is_solid)
 }
