@@ -1,6 +1,8 @@
 """Renders a frame of an exported recording in Blender, without a screen.
 
-python blender.py FILE.glb FRAME PICTURE.png   (Python 3.11 with `pip install bpy`)
+python blender.py FILE.glb FRAME PICTURE.png [DISTANCE]   (Python 3.11 with `pip install bpy`)
+
+DISTANCE of the camera is a factor, 1 if left out.
 """
 import math
 import os
@@ -17,8 +19,11 @@ bpy.ops.import_scene.gltf(filepath=source)
 scene.frame_set(frame)
 camera = bpy.data.objects.new("camera", bpy.data.cameras.new("camera"))
 scene.collection.objects.link(camera)
-camera.location = (5.0, -9.5, 4.2)
-camera.rotation_euler = (Vector((0.0, -0.6, 0.8)) - camera.location).to_track_quat("-Z", "Y").to_euler()
+target, away = Vector((0.0, -0.6, 0.8)), Vector((5.0, -8.9, 3.4))
+if len(sys.argv) > 4:
+    target, away = Vector((0.0, 0.0, 0.4)), away * float(sys.argv[4])
+camera.location = target + away
+camera.rotation_euler = (-away).to_track_quat("-Z", "Y").to_euler()
 scene.camera = camera
 sun = bpy.data.objects.new("sun", bpy.data.lights.new("sun", "SUN"))
 sun.data.energy, sun.data.angle = 2.5, 0.05

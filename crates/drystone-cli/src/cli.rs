@@ -60,14 +60,20 @@ const EXPORT_EXAMPLES: &str = "\
 Examples:
   drystone export heap.dry --out heap.glb
   drystone export heap.dry --out heap.usda --out heap.csv --every 2
+  drystone export dominoes --out dominoes.glb  # a scene, for other engines
 
-What is written follows from the extension of OUT:
+What is written of a recording follows from the extension of OUT:
   .glb     glTF 2.0 with node animation, for Blender and the web
   .usda    USD with time samples and UsdPhysics schemas
+  .pc2     vertex caches of deformables, each beside its mesh (.obj)
+  .mdd     the same in another format
   .obj     a Wavefront file for each frame: OUT_000000.obj, ...
   .pvd     a series for ParaView: bodies, and contacts with their forces
   .csv     the pose of every body at every frame
-  .gif     a film; .mp4 as well where ffmpeg is on the PATH";
+  .gif     a film; .mp4 as well where ffmpeg is on the PATH
+
+A scene (of the gallery, .toml, .json, or a model) is written as .glb only, at its start, with
+KHR_physics_rigid_bodies and KHR_implicit_shapes; `drystone run` reads it back.";
 
 const IMPORT_EXAMPLES: &str = "\
 Examples:
@@ -138,7 +144,7 @@ pub(crate) enum Command {
     },
     /// Make the frames of a recording again and compare them, bit by bit
     Verify(RemakeArgs),
-    /// Write a recording in the format of another program
+    /// Write a recording or a scene in the format of another program
     Export(ExportArgs),
     /// Make a scene of another program's model, and say what is not understood
     Import(ImportArgs),
@@ -230,7 +236,8 @@ pub(crate) struct RemakeArgs {
 #[derive(Debug, Args)]
 #[command(after_help = EXPORT_EXAMPLES)]
 pub(crate) struct ExportArgs {
-    /// A recording, made by `drystone run --record`
+    /// A recording, made by `drystone run --record`; or a scene, to be written as .glb with physics
+    #[arg(value_name = "RECORDING|SCENE")]
     pub(crate) file: PathBuf,
     /// Write a file; its extension says what (can be given several times)
     #[arg(long = "out", value_name = "OUT", value_parser = ExportFile::parse, required = true)]

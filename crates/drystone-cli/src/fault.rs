@@ -123,6 +123,16 @@ pub(crate) enum Fault {
     /// A contact problem that can't be written.
     #[error("the contact problem can't be written: {0}")]
     OwnProblem(ProblemFileError),
+    /// Something that this format does not hold.
+    #[error("`{}` can't be written: {what}", path.display())]
+    NotInFormat {
+        /// The file.
+        path: PathBuf,
+        /// What it does not hold.
+        what: &'static str,
+        /// What would do.
+        help: &'static str,
+    },
     /// A race without anything to solve.
     #[error("`{0}` has no contacts: there is nothing to solve")]
     NoContacts(String),
@@ -160,7 +170,7 @@ impl Fault {
     /// 2 where the command line makes no sense, as for what clap finds; 1 for all else.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
-            Self::SameFile(_) => ExitCode::from(2),
+            Self::SameFile(_) | Self::NotInFormat { .. } => ExitCode::from(2),
             Self::Interrupted { .. } => ExitCode::from(interrupt::EXIT_CODE),
             _ => ExitCode::FAILURE,
         }
@@ -193,6 +203,7 @@ impl Fault {
                     .into(),
             ),
             Self::TooFast { .. } => Some("nothing was run; choose --fps 50 or fewer".into()),
+            Self::NotInFormat { help, .. } => Some((*help).into()),
             Self::NoContacts(_) => Some("choose another time with --at".into()),
             _ => None,
         }
@@ -245,10 +256,13 @@ fn recording_help(error: &ReadError) -> Option<&'static str> {
 }
 
 fn unknown_scene_help(near: &[String]) -> String {
-    let list = "`drystone list` shows the gallery; a scene file ends in .toml or .json";
+    let list = format!(
+        "`drystone list` shows the gallery; a scene file ends in .toml or .json, a model in {}",
+        drystone_scene::import::endings()
+    );
     let quoted: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
-        None => list.to_owned(),
+        None => list,
         Some((last, [])) => format!("did you mean {last}? {list}"),
         Some((last, rest)) => format!("did you mean {} or {last}? {list}", rest.join(", ")),
     }

@@ -14,7 +14,7 @@ mod hash;
 mod joint;
 pub mod mesh;
 pub mod recording;
-mod skin;
+pub(crate) mod skin;
 
 pub use hash::StateHash;
 pub use joint::{FrameJoint, JointEnd, JointForm, NO_ISLAND, NO_OBJECT, StageJoint};

@@ -77,6 +77,20 @@ impl Skin {
 
     /// The triangles, half a thickness outside of the objects; on both sides if it has two.
     fn mesh(&self, triangles: &[[u32; 3]], positions: &[[f64; 3]], is_solid: bool) -> Form {
+        let sheet = self.sheet(triangles, positions, is_solid);
+        Form::Mesh {
+            points: sheet.points,
+            triangles: sheet.triangles,
+        }
+    }
+
+    /// The same, with the object that each point belongs to.
+    pub(crate) fn sheet(
+        &self,
+        triangles: &[[u32; 3]],
+        positions: &[[f64; 3]],
+        is_solid: bool,
+    ) -> Sheet {
         let mut number = vec![u32::MAX; positions.len()];
         let mut corners: Vec<u32> = Vec::new();
         let mut place = |object: u32| {
@@ -103,28 +117,41 @@ impl Skin {
                 let back: Vec<_> = numbered.iter().map(|&[a, b, c]| [a, c, b]).collect();
                 numbered.extend(back.iter().map(|t| t.map(|k| k + count)));
                 points.extend(inner);
+                corners.extend_from_within(..);
             }
         }
-        Form::Mesh {
+        Sheet {
             points,
             triangles: numbered,
+            objects: corners,
         }
     }
 }
 
-fn add(p: [f64; 3], n: [f64; 3], by: f64) -> [f64; 3] {
+/// Triangles of a skin.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Sheet {
+    /// Vertices, m.
+    pub(crate) points: Vec<[f64; 3]>,
+    /// Corners, counter-clockwise seen from outside.
+    pub(crate) triangles: Vec<[u32; 3]>,
+    /// The object that each vertex belongs to.
+    pub(crate) objects: Vec<u32>,
+}
+
+pub(crate) fn add(p: [f64; 3], n: [f64; 3], by: f64) -> [f64; 3] {
     [p[0] + n[0] * by, p[1] + n[1] * by, p[2] + n[2] * by]
 }
 
-fn difference(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+pub(crate) fn difference(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     add(a, b, -1.0)
 }
 
-fn length(v: [f64; 3]) -> f64 {
+pub(crate) fn length(v: [f64; 3]) -> f64 {
     (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]).sqrt()
 }
 
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+pub(crate) fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [
         a[1] * b[2] - a[2] * b[1],
         a[2] * b[0] - a[0] * b[2],

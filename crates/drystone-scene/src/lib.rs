@@ -39,6 +39,7 @@
 mod any_world;
 mod build;
 mod error;
+pub mod export;
 pub mod gallery;
 pub mod import;
 mod obj;

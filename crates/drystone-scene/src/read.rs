@@ -34,7 +34,10 @@ impl Scene {
                 return Err(SceneError::unreadable(
                     &file,
                     "the name of a scene file must end in `.toml` or `.json`",
-                    "rename it, or name a scene of the gallery",
+                    &format!(
+                        "rename it, name a scene of the gallery, or give a model ({})",
+                        crate::import::endings()
+                    ),
                 ));
             }
         };

@@ -199,3 +199,21 @@ fn more_bytes_than_allowed_are_not_read() {
         "{error}"
     );
 }
+
+/// The engine limits angles to ±3.1 rad; wider limits, up to half a turn, are none.
+#[test]
+fn limits_of_nearly_half_a_turn_leave_a_hinge_free() {
+    let robot = |limit: f64| {
+        let text = std::fs::read_to_string(model("arm.urdf")).unwrap();
+        let given = "lower=\"-1.5\" upper=\"1.5\"";
+        assert!(text.contains(given), "{text}");
+        let limits = format!("lower=\"-{limit}\" upper=\"{limit}\"");
+        let imported = import_bytes("arm.urdf", text.replace(given, &limits).as_bytes()).unwrap();
+        imported.scene.build().unwrap();
+        imported.scene.joints[0].limits
+    };
+    assert!(robot(3.09).is_some());
+    for limit in [3.11, 3.13, 3.15, 6.3] {
+        assert_eq!(robot(limit), None, "{limit} rad");
+    }
+}

@@ -4,11 +4,12 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use drystone_frame::export::usd::Setting;
-use drystone_frame::export::{Model, Motion, csv, gltf, obj, usd, vtk};
+use drystone_frame::export::usd::{Physics, Setting};
+use drystone_frame::export::{Model, Motion, cache, csv, gltf, obj, usd, vtk};
 use drystone_frame::recording::{Header, Reader, Record};
 use drystone_frame::{Frame, Stage};
-use drystone_scene::Scene;
+use drystone_scene::export::usd_physics;
+use drystone_scene::{Scene, gallery, import};
 use drystone_view::still::Camera;
 
 use super::print;
@@ -17,6 +18,7 @@ use crate::fault::Fault;
 use crate::live::camera;
 use crate::output::films::{FilmFile, FilmOptions};
 use crate::output::{Format, OutFile, Target};
+use crate::plan::find;
 use crate::recording::{open_to_read, unreadable};
 use crate::units::{bytes, counted};
 
@@ -40,6 +42,10 @@ pub(crate) enum ExportFormat {
     Gif,
     /// A film, by ffmpeg.
     Mp4,
+    /// Vertex caches, little-endian.
+    Pc2,
+    /// Vertex caches, big-endian.
+    Mdd,
 }
 
 /// A file that was asked for.
@@ -62,9 +68,11 @@ impl ExportFile {
             Some("csv") => ExportFormat::Csv,
             Some("gif") => ExportFormat::Gif,
             Some("mp4") => ExportFormat::Mp4,
+            Some("pc2") => ExportFormat::Pc2,
+            Some("mdd") => ExportFormat::Mdd,
             _ => {
                 let known = ".glb (glTF), .usda (USD), .obj (a file each frame), .pvd (ParaView), \
-                    .csv, .gif or .mp4 (films)";
+                     .pc2 or .mdd (vertex caches), .csv, .gif or .mp4 (films)";
                 return Err(format!(
                     "what is written follows from the extension: {known}"
                 ));
@@ -77,12 +85,21 @@ impl ExportFile {
 /// Exports a recording. What comes before damage is exported, and the damage is an error.
 pub(crate) fn export(args: &ExportArgs) -> Result<(), Fault> {
     let path = &args.file;
+    if let Some(scene) = named_scene(path) {
+        return args
+            .outputs
+            .iter()
+            .try_for_each(|out| export_scene(scene, out));
+    }
     for out in &args.outputs {
         let mut source = Source::open(path, args.every.get().into())?;
         let (frames, written) = write(&mut source, out, &args.film)?;
         let first = match out.format {
             ExportFormat::Obj => {
                 format!("{} and so on", numbered(&out.path, 0, "", "obj").display())
+            }
+            ExportFormat::Pc2 | ExportFormat::Mdd => {
+                format!("{} and its mesh, for each that deforms", out.path.display())
             }
             _ => out.path.display().to_string(),
         };
@@ -96,6 +113,39 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// What names a scene and not a recording.
+fn named_scene(path: &Path) -> Option<&str> {
+    let name = path.to_str()?;
+    let extension = path
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default();
+    let is_scene = ["toml", "json"].contains(&extension)
+        || import::is_model(path)
+        || (gallery::find(name).is_some() && !path.exists());
+    is_scene.then_some(name)
+}
+
+/// Writes a scene with its physics.
+fn export_scene(name: &str, out: &ExportFile) -> Result<(), Fault> {
+    if out.format != ExportFormat::Glb {
+        return Err(Fault::NotInFormat {
+            path: out.path.clone(),
+            what: "a scene that has not been run is written as .glb only",
+            help: "record a run first: `drystone run SCENE --record FILE`",
+        });
+    }
+    let scene = find(name)?;
+    let file = drystone_scene::export::glb(&scene).map_err(Fault::Scene)?;
+    let length = write_file(&out.path, &file)?;
+    let path = out.path.display();
+    print(&format!(
+        "wrote {path} ({}): {} with physics\n",
+        bytes(length),
+        scene.name
+    ))
 }
 
 /// Frames of a recording, every so many.
@@ -151,6 +201,7 @@ fn write(source: &mut Source<'_>, out: &ExportFile, film: &FilmArgs) -> Result<(
         ExportFormat::Pvd => write_series(source, &out.path),
         ExportFormat::Gif => write_film(source, (&out.path, Format::Gif), film),
         ExportFormat::Mp4 => write_film(source, (&out.path, Format::Mp4), film),
+        ExportFormat::Pc2 | ExportFormat::Mdd => write_caches(source, out),
     }
 }
 
@@ -178,6 +229,7 @@ fn write_whole(source: &mut Source<'_>, out: &ExportFile) -> Result<(u64, u64), 
     let setting = Setting {
         frames_per_second: source.header().frames_per_second() / source.every as f64,
         gravity: gravity(source.header()),
+        physics: physics(source.header()),
     };
     let file = File::create(&out.path).map_err(fault)?;
     let mut file = BufWriter::new(file);
@@ -187,6 +239,65 @@ fn write_whole(source: &mut Source<'_>, out: &ExportFile) -> Result<(u64, u64), 
         .map_err(|error| fault(error.into_error()))?;
     let length = file.metadata().map_err(fault)?.len();
     Ok((frames, length))
+}
+
+/// A cache and a mesh for each skin: `run.pc2` and `run.obj`, or `run_1_NAME.pc2` where
+/// there are several.
+fn write_caches(source: &mut Source<'_>, out: &ExportFile) -> Result<(u64, u64), Fault> {
+    let stage = source.stage();
+    if stage.skins.is_empty() {
+        return Err(Fault::NotInFormat {
+            path: out.path.clone(),
+            what: "nothing in the recording deforms, and a vertex cache holds nothing else",
+            help: "rigid bodies are written to .glb, .usda, .obj, .pvd or .csv",
+        });
+    }
+    let mut motion = Motion::new(&stage);
+    let frames = source.each(|frame| {
+        motion.add(frame);
+        Ok(())
+    })?;
+    let mut length = 0;
+    for (k, deforming) in motion.deforming.iter().enumerate() {
+        let path = match motion.deforming.len() {
+            1 => out.path.clone(),
+            _ => named(&out.path, k + 1, &deforming.name),
+        };
+        let mut file = Vec::new();
+        let written = match out.format {
+            ExportFormat::Mdd => cache::mdd(deforming, &motion.times, &mut file),
+            _ => cache::pc2(deforming, &mut file),
+        };
+        written.map_err(|error| Fault::Write {
+            path: path.clone(),
+            error,
+        })?;
+        length += write_file(&path, &file)?;
+        let first = deforming.frames.first().map(Vec::as_slice);
+        let mesh = obj::single(
+            &deforming.name,
+            first.unwrap_or_default(),
+            &deforming.triangles,
+        );
+        length += write_file(&path.with_extension("obj"), mesh.as_bytes())?;
+    }
+    Ok((frames, length))
+}
+
+/// `run.pc2` becomes `run_1_NAME.pc2`; of a name only letters and digits are kept.
+fn named(path: &Path, number: usize, name: &str) -> PathBuf {
+    let fit = |c: char| if c.is_alphanumeric() { c } else { '_' };
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    let name: String = name.chars().map(fit).collect();
+    path.with_file_name(format!("{stem}_{number}_{name}.{extension}"))
+}
+
+/// Masses, surfaces and joints of a recording's scene; nothing where this version can't build it.
+fn physics(header: &Header) -> Physics {
+    let scene = serde_json::from_value::<Scene>(header.scene.clone()).ok();
+    let physics = scene.and_then(|scene| usd_physics(&scene).ok());
+    physics.unwrap_or_default()
 }
 
 /// The gravity of a recording's scene.

@@ -13,6 +13,8 @@ pub struct Model {
     pub meshes: Vec<Mesh>,
     /// For each object its meshes.
     pub objects: Vec<Vec<PlacedMesh>>,
+    /// For each object whether it only carries a skin and is not shown itself.
+    pub(super) hidden: Vec<bool>,
     /// For each object the number of its colour.
     pub(super) colours: Vec<usize>,
 }
@@ -45,9 +47,11 @@ impl Model {
         let mut model = Self::default();
         // Only looked up, never gone through, so its order does not matter.
         let mut known = HashMap::new();
+        model.hidden = hidden(stage);
         for (index, object) in stage.objects.iter().enumerate() {
             let mut placed = Vec::new();
-            for part in &object.parts {
+            let is_hidden = model.hidden.get(index) == Some(&true);
+            for part in object.parts.iter().filter(|_| !is_hidden) {
                 let (form, scale) = match &part.form {
                     Form::Ball { radius } if stage.dimension != 2 => {
                         (Form::Ball { radius: 1.0 }, *radius)
@@ -74,6 +78,17 @@ impl Model {
         }
         model
     }
+}
+
+/// For each object whether a skin hangs on it.
+pub(super) fn hidden(stage: &Stage) -> Vec<bool> {
+    let mut hidden = vec![false; stage.objects.len()];
+    for &object in stage.skins.iter().flat_map(|skin| &skin.objects) {
+        if let Some(hidden) = hidden.get_mut(object as usize) {
+            *hidden = true;
+        }
+    }
+    hidden
 }
 
 /// What tells meshes apart. Only half-spaces depend on where they are.

@@ -1,15 +1,48 @@
 //! All frames of a recording, object by object.
 
-use super::model::normalized;
-use crate::{Frame, Stage};
+use super::model::{hidden, normalized};
+use super::surface;
+use crate::{Frame, Skin, Stage};
 
 /// How the objects of a recording move.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Motion {
     /// Time of each frame, s.
     pub times: Vec<f64>,
-    /// One for each object.
+    /// One for each object. Those of objects that carry a skin stay at their first frame.
     pub tracks: Vec<Track>,
+    /// What deforms, one for each skin.
+    pub deforming: Vec<Deforming>,
+    skins: Vec<Skin>,
+    hidden: Vec<bool>,
+    is_flat: bool,
+}
+
+/// A surface whose points move, in world axes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Deforming {
+    /// Name of the skin.
+    pub name: String,
+    /// Corners, counter-clockwise seen from outside; the same at all frames.
+    pub triangles: Vec<[u32; 3]>,
+    /// The points at each frame, m, in single precision: no format that keeps all frames in one
+    /// file has more.
+    pub frames: Vec<Vec<[f32; 3]>>,
+}
+
+impl Deforming {
+    /// The smallest box around the points of a frame.
+    #[must_use]
+    pub fn bounds(&self, frame: usize) -> [[f32; 3]; 2] {
+        let mut bounds = [[f32::INFINITY; 3], [f32::NEG_INFINITY; 3]];
+        for point in self.frames.get(frame).into_iter().flatten() {
+            for (i, &x) in point.iter().enumerate() {
+                bounds[0][i] = bounds[0][i].min(x);
+                bounds[1][i] = bounds[1][i].max(x);
+            }
+        }
+        bounds
+    }
 }
 
 /// How one object moves.
@@ -91,13 +124,30 @@ impl Motion {
         Self {
             times: Vec::new(),
             tracks: vec![still; stage.objects.len()],
+            deforming: vec![Deforming::default(); stage.skins.len()],
+            skins: stage.skins.clone(),
+            hidden: hidden(stage),
+            is_flat: stage.dimension == 2,
         }
     }
 
     /// Adds the next frame. An object without a pose in it stays at the origin.
     pub fn add(&mut self, frame: &Frame) {
         let frames = self.times.len();
+        for (deforming, skin) in self.deforming.iter_mut().zip(&self.skins) {
+            let surface = surface::of_skin(skin, &frame.positions, self.is_flat);
+            if frames == 0 {
+                deforming.name.clone_from(&skin.name);
+                deforming.triangles = surface.triangles;
+            }
+            let single = |point: &[f64; 3]| point.map(|x| x as f32);
+            let points = surface.points.iter().map(single);
+            deforming.frames.push(points.collect());
+        }
         for (k, track) in self.tracks.iter_mut().enumerate() {
+            if frames > 0 && self.hidden.get(k) == Some(&true) {
+                continue;
+            }
             let position = frame.positions.get(k).copied().unwrap_or_default();
             let rotation = frame.rotations.get(k).copied();
             let rotation = rotation.unwrap_or([0.0, 0.0, 0.0, 1.0]);

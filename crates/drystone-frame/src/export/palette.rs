@@ -47,6 +47,11 @@ pub(super) fn linear(colour: usize) -> [f64; 3] {
     SRGB.get(colour).copied().unwrap_or_default().map(decode)
 }
 
+/// The colour of a skin by its place on the stage.
+pub(super) fn colour_of_skin(index: usize) -> usize {
+    ROUND.start + 2 * index % ROUND.len()
+}
+
 /// The colour of an object by its place on the stage.
 pub(super) fn colour_of(index: usize, object: &Object) -> usize {
     if object.fixed {

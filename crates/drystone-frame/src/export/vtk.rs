@@ -3,7 +3,7 @@
 //!
 //! | file | fields |
 //! |---|---|
-//! | bodies | `object` (index), `velocity` of its centre of mass in m/s, `spin` in rad/s, on points |
+//! | bodies | `object` (index), `velocity` of its centre of mass in m/s, `spin` in rad/s, on points; a skin's points have the object that carries them |
 //! | contacts | `force` on object b in N, `normal` from a to b, `separation` in m, `object_a`, `object_b`, on points |
 //!
 //! The force is the impulse of the step over the length of the step: a mean over the step.
@@ -12,6 +12,7 @@
 use std::fmt::Write;
 
 use super::model::{Model, place};
+use super::surface;
 use crate::{Frame, Stage};
 
 /// The surfaces of all bodies at a frame.
@@ -39,6 +40,21 @@ pub fn bodies(stage: &Stage, model: &Model, frame: &Frame) -> Vec<u8> {
                 corners.extend(triangle.map(|corner| first + i64::from(corner)));
                 ends.push(corners.len() as i64);
             }
+        }
+    }
+    for skin in &stage.skins {
+        let surface = surface::of_skin(skin, &frame.positions, stage.dimension == 2);
+        let first = points.len() as i64;
+        for (point, &object) in surface.points.iter().zip(&surface.objects) {
+            let k = object as usize;
+            points.push(*point);
+            objects.push(i64::from(object));
+            velocities.push(frame.velocities.get(k).copied().unwrap_or_default());
+            spins.push(frame.spins.get(k).copied().unwrap_or_default());
+        }
+        for triangle in &surface.triangles {
+            corners.extend(triangle.map(|corner| first + i64::from(corner)));
+            ends.push(corners.len() as i64);
         }
     }
     let mut file = File::new(points.len(), 0, ends.len());

@@ -1,7 +1,8 @@
 //! Clips to export: every form, in motion.
 
+use drystone_frame::export::usd::{Physics, Tie, TieKind};
 use drystone_frame::export::{Model, Motion};
-use drystone_frame::{Form, Frame, FrameContact, Object, Part, Stage};
+use drystone_frame::{Form, Frame, FrameContact, Object, Part, Skin, Stage};
 
 /// Frames in a second.
 pub(crate) const RATE: f64 = 60.0;
@@ -168,6 +169,74 @@ fn frame(stage: &Stage, number: u64) -> Frame {
     }
 }
 
+/// Squares of the cloth along an edge.
+const SQUARES: u32 = 4;
+
+/// A cloth that waves, a string that stretches between two of its own nodes, and a ball.
+pub(crate) fn cloth() -> Clip {
+    let side = SQUARES + 1;
+    let node = |row: u32, column: u32| row * side + column;
+    let nodes = side * side;
+    let mut objects: Vec<Object> = (0..nodes + 2)
+        .map(|k| object(&format!("node {k}"), false, Form::Ball { radius: 0.01 }))
+        .collect();
+    objects.push(object("ball", false, Form::Ball { radius: 0.2 }));
+    let mut triangles = Vec::new();
+    for row in 0..SQUARES {
+        for column in 0..SQUARES {
+            let [a, b] = [node(row, column), node(row, column + 1)];
+            let [c, d] = [node(row + 1, column), node(row + 1, column + 1)];
+            triangles.extend([[a, c, b], [b, c, d]]);
+        }
+    }
+    let skins = vec![
+        Skin {
+            name: "my cloth".to_owned(),
+            objects: (0..nodes).collect(),
+            triangles,
+            thickness: 0.02,
+            two_sided: true,
+            ..Skin::default()
+        },
+        Skin {
+            name: "string".to_owned(),
+            objects: vec![nodes, nodes + 1],
+            segments: vec![[nodes, nodes + 1]],
+            thickness: 0.04,
+            ..Skin::default()
+        },
+    ];
+    let frames = (0..31_u32).map(|number| {
+        let time = f64::from(number) / RATE;
+        let place = |k: u32| {
+            let (x, z) = (f64::from(k % side), f64::from(k / side));
+            match k {
+                _ if k < nodes => [x, 2.0 + 0.3 * (x + 9.0 * time).sin(), z],
+                _ if k == nodes => [-1.0, 0.5, 0.0],
+                _ if k == nodes + 1 => [-1.0 - time, 1.5, 4.0 * time],
+                _ => [5.0, 1.0 - time, 0.0],
+            }
+        };
+        let count = nodes as usize + 3;
+        Frame {
+            time,
+            step: u64::from(number),
+            positions: (0..nodes + 3).map(place).collect(),
+            rotations: vec![[0.0, 0.0, 0.0, 1.0]; count],
+            velocities: (0..nodes + 3).map(|k| [f64::from(k), 0.0, 0.0]).collect(),
+            spins: vec![[0.0; 3]; count],
+            contacts: Vec::new(),
+        }
+    });
+    let frames = frames.collect();
+    let stage = Stage {
+        dimension: 3,
+        objects,
+        skins,
+    };
+    Clip { stage, frames }
+}
+
 impl Clip {
     pub(crate) fn model(&self) -> Model {
         Model::new(&self.stage, &self.frames[0])
@@ -183,11 +252,38 @@ impl Clip {
         drystone_frame::export::gltf::write(&self.stage, &self.model(), &self.motion()).unwrap()
     }
 
+    /// Masses and surfaces of all, and a joint of each kind between neighbours.
+    fn physics(&self) -> Physics {
+        let count = self.stage.objects.len();
+        let frame = ([0.1, 0.2, 0.3], [0.0, 0.6, 0.0, 0.8]);
+        let kinds = [
+            TieKind::Fixed,
+            TieKind::Ball,
+            TieKind::Hinge(Some([-30.0, 60.0])),
+            TieKind::Slider(Some([-0.5, 0.5])),
+            TieKind::Distance([0.0, 2.0]),
+        ];
+        let tie = |(k, kind): (usize, TieKind)| Tie {
+            name: format!("joint {k}"),
+            objects: [k, k + 1],
+            frames: [frame; 2],
+            kind,
+        };
+        Physics {
+            masses: (0..count).map(|k| Some(1.5 + k as f64)).collect(),
+            surfaces: (0..count)
+                .map(|k| Some([0.1 * (k % 3) as f64, 0.5]))
+                .collect(),
+            ties: kinds.into_iter().enumerate().map(tie).collect(),
+        }
+    }
+
     pub(crate) fn usda(&self) -> String {
         use drystone_frame::export::usd::{Setting, write};
         let setting = Setting {
             frames_per_second: RATE,
             gravity: [0.0, -9.81, 0.0],
+            physics: self.physics(),
         };
         let mut file = Vec::new();
         write(

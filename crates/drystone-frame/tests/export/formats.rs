@@ -5,7 +5,7 @@ use drystone_frame::export::{csv, obj, vtk};
 use serde_json::Value;
 
 /// The two chunks of a `.glb`.
-fn chunks(file: &[u8]) -> (Value, &[u8]) {
+pub(crate) fn chunks(file: &[u8]) -> (Value, &[u8]) {
     let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
     assert_eq!(
         (&file[..4], word(4), word(8)),
@@ -22,7 +22,7 @@ fn chunks(file: &[u8]) -> (Value, &[u8]) {
 }
 
 /// The numbers of an accessor.
-fn floats(json: &Value, buffer: &[u8], accessor: &Value) -> Vec<f32> {
+pub(crate) fn floats(json: &Value, buffer: &[u8], accessor: &Value) -> Vec<f32> {
     let accessor = &json["accessors"][accessor.as_u64().unwrap() as usize];
     let view = &json["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
     let at = |value: &Value| value.as_u64().unwrap_or(0) as usize;

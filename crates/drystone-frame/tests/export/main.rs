@@ -4,5 +4,6 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod clip;
+mod deforming;
 mod formats;
 mod programs;

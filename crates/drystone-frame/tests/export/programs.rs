@@ -10,16 +10,16 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use super::clip::{Clip, RATE, clip};
+use super::clip::{Clip, RATE, clip, cloth};
 use drystone_frame::export::vtk;
 use serde_json::{Value, json};
 
-fn tool(name: &str) -> String {
+pub(crate) fn tool(name: &str) -> String {
     format!("{}/tests/export/tools/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Runs a script; `None`, and a word why, where its program is not installed (exit code 77).
-fn run(program: &str, folder: &Path, arguments: &[&str]) -> Option<Output> {
+pub(crate) fn run(program: &str, folder: &Path, arguments: &[&str]) -> Option<Output> {
     let output = Command::new(program)
         .args(arguments)
         .current_dir(folder)
@@ -41,12 +41,12 @@ fn run(program: &str, folder: &Path, arguments: &[&str]) -> Option<Output> {
     }
 }
 
-fn python(variable: &str) -> String {
+pub(crate) fn python(variable: &str) -> String {
     std::env::var(variable).unwrap_or_else(|_| "python3".to_owned())
 }
 
 /// What a script printed, which must be JSON in its last line.
-fn answer(output: &Output) -> Value {
+pub(crate) fn answer(output: &Output) -> Value {
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}\n{errors}");
@@ -63,6 +63,7 @@ fn the_khronos_validator_finds_nothing() {
         ("3d.glb", clip(3)),
         ("2d.glb", clip(2)),
         ("still.glb", still),
+        ("cloth.glb", cloth()),
     ] {
         std::fs::write(folder.path().join(name), clip.glb()).unwrap();
         let Some(output) = run("node", folder.path(), &[&tool("gltf.cjs"), name]) else {
@@ -96,6 +97,18 @@ fn usd_validates_and_its_bodies_are_where_ours_are() {
             .filter(|object| !object.fixed)
             .count();
         assert_eq!(answer["rigid_bodies"], moving);
+        // The masses of what moves are 1.5 kg and 1 kg more for each place on the stage.
+        let masses = clip.stage.objects.iter().enumerate();
+        let masses = masses.filter(|(_, object)| !object.fixed);
+        let mass: f64 = masses.map(|(k, _)| 1.5 + k as f64).sum();
+        assert!((answer["mass"].as_f64().unwrap() - mass).abs() < 1e-5);
+        let first = clip.stage.objects[1].name.as_str();
+        assert_eq!(answer["joints"]["Fixed"], json!([["floor"], [first]]));
+        assert_eq!(answer["joints"].as_object().unwrap().len(), 5);
+        assert_eq!(answer["hinge_limits"], json!([-30.0, 60.0]));
+        // Objects in turn have 0, 0.1 and 0.2.
+        let friction = answer["friction"].as_array().unwrap();
+        assert_eq!(friction.len(), 3, "{answer}");
         compare(&clip, &answer, 1e-9);
     }
 }

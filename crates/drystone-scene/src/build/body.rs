@@ -23,7 +23,7 @@ pub(super) struct Template<'a, S: Dimension> {
     velocity: S::Vector,
     spin: S::Spin,
     mass: Mass<S>,
-    material: MaterialId,
+    pub(super) material: MaterialId,
     linear_damping: f64,
     angular_damping: f64,
     locked_axes: [bool; 3],

@@ -75,6 +75,28 @@ impl Stone {
         }
         corners
     }
+
+    /// Whether it is a box.
+    fn is_box(&self) -> bool {
+        let all_inwards = self.inwards.iter().flatten();
+        self.half_depth[0] == self.half_depth[1] && all_inwards.into_iter().all(|&x| x == 0.0)
+    }
+
+    /// The stone in space, as a scene would have it.
+    pub(crate) fn solid(&self) -> Shape {
+        if self.is_box() {
+            let half = [self.half_length, self.half_height, self.half_depth[0]];
+            return Shape::Box {
+                size: half.map(|half| 2.0 * half).to_vec(),
+                rounding: None,
+            };
+        }
+        let corners = self.corners().into_iter();
+        Shape::Hull {
+            points: corners.map(|corner| corner.to_array().to_vec()).collect(),
+            rounding: None,
+        }
+    }
 }
 
 /// Degrees to rad.
@@ -308,13 +330,7 @@ impl Dimension for D3 {
     }
 
     fn stone(stone: &Stone) -> Result<drystone::Shape3, drystone::ShapeError> {
-        let is_box = stone.half_depth[0] == stone.half_depth[1]
-            && stone
-                .inwards
-                .iter()
-                .flatten()
-                .all(|&inwards| inwards == 0.0);
-        if is_box {
+        if stone.is_box() {
             return drystone::Shape3::cuboid(DVec3::new(
                 stone.half_length,
                 stone.half_height,
@@ -332,6 +348,10 @@ fn quaternion(values: &[f64], path: &FieldPath) -> Result<DQuat, Flaw> {
         return Err(Flaw::new(path.clone(), problem).help(help));
     };
     let quaternion = DQuat::from_xyzw(x, y, z, w);
+    // What has unit length but for rounding keeps its bits: it was written by a program.
+    if (quaternion.length() - 1.0).abs() < 1e-15 {
+        return Ok(quaternion);
+    }
     if D3::is_near_unit(quaternion) {
         return Ok(D3::normalize(quaternion));
     }

@@ -1,12 +1,14 @@
 //! Joints: from names and directions to frames.
 
+use drystone::joint::Anchor;
 use drystone::{
-    Axis, BodyId, Drive, Freedom, Goal, Joint as EngineJoint, JointKind as EngineKind, Linear,
-    Pose, Strategy, World,
+    Axis, BodyId, D3, Drive, Freedom, Goal, Joint as EngineJoint, JointKind as EngineKind, Linear,
+    Pose, Space, Strategy, World,
 };
 
 use super::check::{self, finite, vector, vector_or_zero};
 use super::dimension::{Dimension, radians};
+use super::expand::turned;
 use crate::error::Flaw;
 use crate::path::FieldPath;
 use crate::read::nearest;
@@ -46,6 +48,56 @@ fn add<S: Dimension>(joint: &Joint, path: &FieldPath, world: &mut World<S>) -> R
             .map_err(|error| Flaw::new(path.clone(), error.to_string()))?;
     }
     Ok(())
+}
+
+/// The joint, or each of a chain, with its bodies by name and its frames. `first` is its number.
+pub(super) fn expanded(
+    joint: &Joint,
+    path: &FieldPath,
+    world: &World<D3>,
+    first: usize,
+) -> Result<Vec<Joint>, Flaw> {
+    let row = bodies::<D3>(joint, path, world)?;
+    let name_of = |id: BodyId| world.bodies().name(id.index()).to_owned();
+    let pose_of = |id: BodyId| world.pose(id).unwrap_or_default();
+    let single = |(k, pair): (usize, &[BodyId])| {
+        let (a, b) = (pair[0], pair[1]);
+        let made = engine_joint::<D3>(joint, path, world, [a, b])?;
+        let [on_a, on_b] = match made.anchor {
+            Anchor::World(pose) => [a, b].map(|id| seen_from(&pose_of(id), &pose)),
+            Anchor::Frames(on_a, on_b) => [on_a, on_b],
+        };
+        let (is_drawn, _) = uses(joint.kind);
+        let length = || (pose_of(b).position - pose_of(a).position).length();
+        let name = match (&joint.name, joint.chain.is_some()) {
+            (Some(name), true) => format!("{name} {}", k + 1),
+            (Some(name), false) => name.clone(),
+            (None, _) => format!("joint {}", first + k),
+        };
+        Ok(Joint {
+            name: Some(name),
+            a: Some(name_of(a)),
+            b: Some(name_of(b)),
+            chain: None,
+            at: None,
+            axis: None,
+            frames: Some([on_a, on_b].map(|pose| JointFrame {
+                position: Some(pose.position.to_array().to_vec()),
+                rotation: turned(pose.rotation),
+            })),
+            length: is_drawn.then(|| joint.length.unwrap_or_else(length)),
+            ..joint.clone()
+        })
+    };
+    row.windows(2).enumerate().map(single).collect()
+}
+
+/// A pose in the axes of another.
+fn seen_from(from: &Pose<D3>, pose: &Pose<D3>) -> Pose<D3> {
+    Pose {
+        position: D3::unrotate(from.rotation, pose.position - from.position),
+        rotation: D3::normalize(from.rotation.conjugate() * pose.rotation),
+    }
 }
 
 /// The bodies that are tied one to the next.
@@ -225,12 +277,20 @@ fn coordinate(joint: &JointAxis, is_angle: bool, path: &FieldPath) -> Result<Axi
     Ok(axis)
 }
 
+/// Whether a joint holds a distance between two points, and whether it has one axis.
+fn uses(kind: JointKind) -> (bool, bool) {
+    use JointKind::{Hinge, Rod, Rope, Slider, Spring};
+    (
+        matches!(kind, Rod | Rope | Spring),
+        matches!(kind, Hinge | Slider),
+    )
+}
+
 /// Fields that have no effect on this kind of joint are mistakes.
 fn refuse_idle_fields(joint: &Joint, path: &FieldPath) -> Result<(), Flaw> {
-    use JointKind::{Axes, Gear, Hinge, Rod, Rope, Slider, Spring};
+    use JointKind::{Axes, Gear, Spring};
     let kind = joint.kind;
-    let is_drawn = matches!(kind, Rod | Rope | Spring);
-    let has_axis = matches!(kind, Hinge | Slider);
+    let (is_drawn, has_axis) = uses(kind);
     let idle = [
         ("at", joint.at.is_some() && is_drawn),
         (

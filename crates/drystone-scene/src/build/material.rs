@@ -75,6 +75,11 @@ impl MaterialTable {
         Ok(())
     }
 
+    /// The material of that name.
+    pub(super) fn named(&self, name: &str) -> Option<MaterialId> {
+        self.by_name.get(name).copied()
+    }
+
     fn find(&self, name: &str, path: FieldPath) -> Result<MaterialId, Flaw> {
         if let Some(id) = self.by_name.get(name) {
             return Ok(*id);

@@ -4,6 +4,7 @@ mod body;
 mod check;
 mod deformable;
 mod dimension;
+mod expand;
 mod height_field;
 mod joint;
 mod material;
@@ -93,6 +94,18 @@ pub(crate) fn mass_properties(
     use drystone::shape::Geometry as _;
     let made = <D3 as Dimension>::shape(shape, &FieldPath::default()).ok()?;
     made.mass_properties(density)
+}
+
+/// What is drawn for a shape in space.
+pub(crate) fn drawn_parts(shape: &crate::schema::Shape) -> Option<Vec<drystone_frame::Part>> {
+    use drystone::shape::Geometry as _;
+    let made = <D3 as Dimension>::shape(shape, &FieldPath::default()).ok()?;
+    Some(made.parts())
+}
+
+/// An orientation in space, if it is one.
+pub(crate) fn orientation(rotation: &crate::schema::Rotation) -> Option<drystone::glam::DQuat> {
+    <D3 as Dimension>::rotation(rotation, &FieldPath::default()).ok()
 }
 
 fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> {

@@ -11,6 +11,8 @@ pub(super) struct Files {
     folder: PathBuf,
     options: ImportOptions,
     bytes_left: u64,
+    /// The model itself, where it is not to be read from its file.
+    model: Option<(PathBuf, Vec<u8>)>,
 }
 
 impl Files {
@@ -19,6 +21,15 @@ impl Files {
             folder: model.parent().unwrap_or(Path::new(".")).to_owned(),
             options,
             bytes_left: options.max_bytes,
+            model: None,
+        }
+    }
+
+    /// With the bytes of the model at hand.
+    pub(super) fn with(model: &Path, bytes: Vec<u8>, options: ImportOptions) -> Self {
+        Self {
+            model: Some((model.to_owned(), bytes)),
+            ..Self::new(model, options)
         }
     }
 
@@ -30,7 +41,7 @@ impl Files {
             SceneError::unreadable(
                 model,
                 format!("the file `{}` is not read: {why}", shortened(name)),
-                "put it into the model's folder, or allow files outside it (`--allow-outside`)",
+                "put it into the model's folder, or allow files outside it (`drystone import --allow-outside`)",
             )
         };
         let bare = match name.split_once("://") {
@@ -101,9 +112,15 @@ impl Files {
         let most = self.options.max_bytes;
         let too_large = || {
             let problem = format!("more than {most} bytes would be read");
-            let help = "check that it is the right file, or allow more (`--max-bytes`)";
+            let help =
+                "check that it is the right file, or allow more (`drystone import --max-bytes N`)";
             SceneError::unreadable(&shown, problem, help)
         };
+        if let Some((_, bytes)) = self.model.take_if(|(model, _)| model == path) {
+            let left = self.bytes_left.checked_sub(bytes.len() as u64);
+            self.bytes_left = left.ok_or_else(too_large)?;
+            return Ok(bytes);
+        }
         let opened = std::fs::File::open(path).map_err(unreadable)?;
         let metadata = opened.metadata().map_err(unreadable)?;
         if metadata.is_dir() {

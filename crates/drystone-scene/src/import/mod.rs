@@ -34,6 +34,14 @@ use files::Files;
 /// Endings of the files that [`import`] reads.
 pub const EXTENSIONS: [&str; 6] = ["obj", "stl", "urdf", "xml", "glb", "gltf"];
 
+/// The endings in words.
+#[must_use]
+pub fn endings() -> String {
+    EXTENSIONS
+        .map(|extension| format!(".{extension}"))
+        .join(", ")
+}
+
 /// A scene made of another program's file.
 #[derive(Clone, Debug)]
 pub struct Imported {
@@ -79,8 +87,21 @@ pub fn is_model(path: &Path) -> bool {
 /// # Ok::<(), drystone_scene::SceneError>(())
 /// ```
 pub fn import(path: &Path, options: &ImportOptions) -> Result<Imported, SceneError> {
+    import_with(path, Files::new(path, *options))
+}
+
+/// Reads a model from memory. `path` says of which kind it is and where files are that it names;
+/// it need not exist itself.
+pub fn import_bytes(
+    path: &Path,
+    bytes: Vec<u8>,
+    options: &ImportOptions,
+) -> Result<Imported, SceneError> {
+    import_with(path, Files::with(path, bytes, *options))
+}
+
+fn import_with(path: &Path, mut files: Files) -> Result<Imported, SceneError> {
     let shown = path.display().to_string();
-    let mut files = Files::new(path, *options);
     let mut imported = match extension(path).as_deref() {
         Some("obj") => surface::import_obj(&files.text(path)?, &shown),
         Some("stl") => surface::import_stl(&files.bytes(path)?, &shown),
@@ -93,14 +114,11 @@ pub fn import(path: &Path, options: &ImportOptions) -> Result<Imported, SceneErr
             }
         }
         Some("glb" | "gltf") => gltf::import(path, &shown, &mut files),
-        _ => {
-            let known = EXTENSIONS.map(|extension| format!("`.{extension}`"));
-            Err(SceneError::unreadable(
-                &shown,
-                "the ending of the name is not that of a model",
-                &format!("it can be {}", known.join(", ")),
-            ))
-        }
+        _ => Err(SceneError::unreadable(
+            &shown,
+            "the ending of the name is not that of a model",
+            &format!("it can be {}", endings()),
+        )),
     }?;
     if imported.scene.name.is_empty() {
         let stem = path.file_stem().and_then(|stem| stem.to_str());

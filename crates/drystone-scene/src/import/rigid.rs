@@ -12,10 +12,9 @@ use crate::schema::{Body, Inertia, Kind, MassProperties, Part, Rotation, Scene, 
 
 pub(super) type Pose3 = Pose<D3>;
 
-/// Largest angle that a joint can be limited to, rad: the engine's bound, not π. Beyond it a hinge
+/// Largest angle that a joint can be limited to, rad: the engine's bound. Beyond it a hinge
 /// is free.
-#[allow(clippy::approx_constant)]
-pub(super) const MOST_ANGLE: f64 = 3.14;
+pub(super) const MOST_ANGLE: f64 = 3.1;
 
 /// A pose given in the axes of another, in the axes of that one's parent.
 pub(super) fn then(outer: &Pose3, inner: &Pose3) -> Pose3 {

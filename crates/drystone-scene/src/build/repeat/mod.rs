@@ -14,7 +14,7 @@ use super::body::Template;
 use super::dimension::Dimension;
 use crate::error::Flaw;
 use crate::path::FieldPath;
-use crate::schema::Repeat;
+use crate::schema::{Repeat, Shape};
 
 /// One copy of a body.
 pub(super) struct Copy<S: Dimension> {
@@ -22,6 +22,16 @@ pub(super) struct Copy<S: Dimension> {
     pub(super) number: Option<usize>,
     pub(super) pose: Pose<S>,
     pub(super) shape: S::Shape,
+    /// What the shape was made of.
+    pub(super) origin: Origin,
+}
+
+/// What the shape of a copy was made of.
+pub(super) enum Origin {
+    /// The body's shape of that number, all lengths times a factor if there is one.
+    Listed(usize, Option<f64>),
+    /// A shape that the scene does not list.
+    Own(Shape),
 }
 
 /// All copies of a body, at most `room` of them.
@@ -69,12 +79,14 @@ fn in_turn<S: Dimension>(
     poses: Vec<Pose<S>>,
 ) -> Result<Vec<Copy<S>>, Flaw> {
     let shapes = shapes(template)?;
-    let copies = poses.into_iter().zip(shapes.iter().cycle()).enumerate();
+    let choices = shapes.iter().enumerate().cycle();
+    let copies = poses.into_iter().zip(choices).enumerate();
     Ok(copies
-        .map(|(index, (pose, shape))| Copy {
+        .map(|(index, (pose, (choice, shape)))| Copy {
             number: Some(index + 1),
             pose,
             shape: shape.clone(),
+            origin: Origin::Listed(choice, None),
         })
         .collect())
 }

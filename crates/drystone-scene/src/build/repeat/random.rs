@@ -8,7 +8,7 @@ use super::super::body::Template;
 use super::super::check::{not_negative, range, vector};
 use super::super::dimension::Dimension;
 use super::chance::Chance;
-use super::{Copy, checked_count};
+use super::{Copy, Origin, checked_count};
 use crate::error::Flaw;
 use crate::path::FieldPath;
 use crate::schema::Random;
@@ -47,8 +47,9 @@ pub(super) fn copies<S: Dimension>(
         else {
             continue;
         };
-        let made = match sizes {
-            Some(sizes) => S::shape(&shape.scaled(chance.between(sizes)), shape_path)?,
+        let factor = sizes.map(|sizes| chance.between(sizes));
+        let made = match factor {
+            Some(factor) => S::shape(&shape.scaled(factor), shape_path)?,
             None => made.clone(),
         };
         let radius = made.radius_about(S::Vector::default());
@@ -74,6 +75,7 @@ pub(super) fn copies<S: Dimension>(
             number: Some(index + 1),
             pose: Pose { position, rotation },
             shape: made,
+            origin: Origin::Listed(choice, factor),
         });
     }
     Ok(copies)

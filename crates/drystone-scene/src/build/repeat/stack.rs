@@ -5,7 +5,7 @@ use drystone::{Components, Geometry, Pose};
 use super::super::body::Template;
 use super::super::check::{finite, positive};
 use super::super::dimension::{Dimension, radians};
-use super::{Copy, checked_count, shapes};
+use super::{Copy, Origin, checked_count, shapes};
 use crate::error::Flaw;
 use crate::path::FieldPath;
 use crate::schema::Stack;
@@ -33,7 +33,8 @@ pub(super) fn copies<S: Dimension>(
     let shapes = shapes(template)?;
     let mut height = 0.0;
     let mut copies = Vec::new();
-    for (index, shape) in (0..count as usize).zip(shapes.iter().cycle()) {
+    let choices = shapes.iter().enumerate().cycle();
+    for (index, (choice, shape)) in (0..count as usize).zip(choices) {
         let turned = Pose {
             position: S::Vector::default(),
             rotation: S::turn(
@@ -60,6 +61,7 @@ pub(super) fn copies<S: Dimension>(
                 ..turned
             },
             shape: shape.clone(),
+            origin: Origin::Listed(choice, None),
         });
     }
     Ok(copies)

@@ -6,7 +6,7 @@ use super::super::body::Template;
 use super::super::check::{not_negative, positive, range};
 use super::super::dimension::{Dimension, Stone};
 use super::chance::Chance;
-use super::{Copy, checked_count};
+use super::{Copy, Origin, checked_count};
 use crate::error::Flaw;
 use crate::path::FieldPath;
 use crate::schema::Wall;
@@ -47,6 +47,7 @@ pub(super) fn copies<S: Dimension>(
                 pose: Pose::at(template.pose.position + place),
                 shape: S::stone(&stone)
                     .map_err(|error| Flaw::new(path.clone(), error.to_string()))?,
+                origin: Origin::Own(stone.solid()),
             });
             left += length;
             joints_below.push(left);

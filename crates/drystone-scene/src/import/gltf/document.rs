@@ -1,9 +1,11 @@
 //! The file: JSON, buffers, and where nodes are.
 
 use drystone::glam::{DMat4, DQuat, DVec3};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::SceneError;
+use crate::export::EXTRAS;
 use crate::import::files::{Files, shortened};
 use crate::import::rigid::{Pose3, then};
 
@@ -28,6 +30,8 @@ pub(super) struct Place {
     pub(super) pose: Pose3,
     pub(super) scale: DVec3,
     pub(super) parent: Option<usize>,
+    /// As its parent has it, the scale of all above it included.
+    own: Pose3,
     depth: usize,
 }
 
@@ -196,6 +200,41 @@ impl<'a> Document<'a> {
         Ok(placed.into_iter().flatten().collect())
     }
 
+    /// Where a node is as an ancestor of it sees it. A child's pose keeps its bits.
+    pub(super) fn seen_from(&self, ancestor: usize, node: usize) -> Pose3 {
+        let mut pose: Option<Pose3> = None;
+        let mut index = node;
+        while index != ancestor {
+            let Some(place) = self.nodes.get(index) else {
+                break;
+            };
+            pose = Some(match pose {
+                Some(inner) => then(&place.own, &inner),
+                None => place.own,
+            });
+            let Some(parent) = place.parent else {
+                break;
+            };
+            index = parent;
+        }
+        pose.unwrap_or_default()
+    }
+
+    /// What `extras.drystone` of an object holds, if there is something; `place` names the object.
+    pub(super) fn extra<T: DeserializeOwned>(
+        &self,
+        object: &Value,
+        place: &str,
+    ) -> Result<Option<T>, SceneError> {
+        let Some(extra) = object.pointer(EXTRAS) else {
+            return Ok(None);
+        };
+        T::deserialize(extra).map(Some).map_err(|error| {
+            let problem = format!("{error}; remove it, or write what a scene file would have");
+            self.wrong(&format!("{place}.extras.drystone"), problem)
+        })
+    }
+
     fn own_place(
         &self,
         index: usize,
@@ -227,6 +266,7 @@ impl<'a> Document<'a> {
                 pose: own,
                 scale,
                 parent,
+                own,
                 depth: 0,
             });
         };
@@ -242,6 +282,7 @@ impl<'a> Document<'a> {
             pose: then(&around.pose, &local),
             scale: scale * around.scale,
             parent,
+            own: local,
             depth: around.depth + 1,
         })
     }

@@ -4,11 +4,79 @@ use serde_json::Value;
 
 use super::document::Document;
 use crate::error::SceneError;
+use crate::export::joint as export;
 use crate::import::rigid::MOST_ANGLE;
-use crate::schema::{JointAxis, Motor, Servo};
+use crate::schema::{Joint, JointAxis, JointKind, Motor, Servo};
 
-/// What a joint of `physicsJoints` allows: along x, y, z (m) and about them (degrees).
-pub(super) fn axes(
+/// What a joint of `physicsJoints` allows, without its bodies and frames.
+pub(super) fn read(
+    document: &Document<'_>,
+    joint: &Value,
+    (place, unsupported): (&str, &mut Vec<String>),
+) -> Result<Joint, SceneError> {
+    let mut differs = Vec::new();
+    let read = said(document, joint, (place, &mut differs))?;
+    let extra = document.extra::<Joint>(joint, place)?;
+    let is_same = |extra: &Joint| {
+        let again = said(document, &export::said(extra), (place, &mut Vec::new()));
+        again.is_ok_and(|again| again == read)
+    };
+    Ok(extra.filter(is_same).unwrap_or_else(|| {
+        unsupported.append(&mut differs);
+        read
+    }))
+}
+
+fn said(
+    document: &Document<'_>,
+    joint: &Value,
+    (place, unsupported): (&str, &mut Vec<String>),
+) -> Result<Joint, SceneError> {
+    if let Some(drawn) = drawn(document, joint)? {
+        return Ok(drawn);
+    }
+    let [linear, angular] = axes(document, joint, (place, unsupported))?;
+    Ok(Joint {
+        kind: JointKind::Axes,
+        linear: Some(linear),
+        angular: Some(angular),
+        ..Joint::default()
+    })
+}
+
+/// A joint whose only limit is that of a distance: a rod, a rope or a spring.
+fn drawn(document: &Document<'_>, joint: &Value) -> Result<Option<Joint>, SceneError> {
+    let list = |key: &str| joint.get(key).and_then(Value::as_array);
+    let Some([limit]) = list("limits").map(Vec::as_slice) else {
+        return Ok(None);
+    };
+    let axes = |key: &str| limit.get(key).and_then(Value::as_array).map_or(0, Vec::len);
+    let has_drives = list("drives").is_some_and(|drives| !drives.is_empty());
+    if axes("linearAxes") != 3 || axes("angularAxes") != 0 || has_drives {
+        return Ok(None);
+    }
+    let length = document.number(limit, "max", 0.0)?;
+    let min = document.number(limit, "min", length)?;
+    let is_soft = limit.get("stiffness").is_some();
+    let kind = match (min == length, is_soft) {
+        _ if length <= 0.0 => return Ok(None),
+        (true, false) => JointKind::Rod,
+        (true, true) => JointKind::Spring,
+        (false, false) if min == 0.0 => JointKind::Rope,
+        _ => return Ok(None),
+    };
+    let of_spring = |key: &str| document.number(limit, key, 0.0);
+    Ok(Some(Joint {
+        kind,
+        length: Some(length),
+        stiffness: is_soft.then(|| of_spring("stiffness")).transpose()?,
+        damping: is_soft.then(|| of_spring("damping")).transpose()?,
+        ..Joint::default()
+    }))
+}
+
+/// What it allows along x, y, z (m) and about them (degrees).
+fn axes(
     document: &Document<'_>,
     joint: &Value,
     (place, unsupported): (&str, &mut Vec<String>),

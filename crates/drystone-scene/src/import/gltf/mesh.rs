@@ -91,6 +91,28 @@ struct Rows<'d> {
     count: usize,
 }
 
+/// Type of an accessor's numbers, bytes of each, and how many make a row.
+fn element(
+    document: &Document<'_>,
+    accessor: &Value,
+    place: &str,
+) -> Result<(u64, usize, usize), SceneError> {
+    let component = accessor.get("componentType").and_then(Value::as_u64);
+    let bytes_each = match component {
+        Some(5120 | 5121) => 1,
+        Some(5122 | 5123) => 2,
+        Some(5125 | FLOAT) => 4,
+        Some(other) => return Err(document.wrong(place, format!("no component type {other}"))),
+        None => return Err(document.wrong(place, "`componentType` is no whole number")),
+    };
+    let width = match accessor.get("type").and_then(Value::as_str) {
+        Some("SCALAR") => 1,
+        Some("VEC3") => 3,
+        _ => return Err(document.wrong(place, "its type must be SCALAR or VEC3")),
+    };
+    Ok((component.unwrap_or_default(), bytes_each, width))
+}
+
 impl<'d> Rows<'d> {
     fn new(document: &'d Document<'_>, index: &Value, place: &str) -> Result<Self, SceneError> {
         let (number, accessor) = document.element("/accessors", index, place)?;
@@ -107,18 +129,7 @@ impl<'d> Rows<'d> {
                 .and_then(|value| usize::try_from(value).ok())
                 .ok_or_else(|| document.wrong(&place, format!("`{key}` is no whole number")))
         };
-        let component = whole(accessor, "componentType", None)? as u64;
-        let bytes_each = match component {
-            5120 | 5121 => 1,
-            5122 | 5123 => 2,
-            5125 | FLOAT => 4,
-            other => return Err(document.wrong(&place, format!("no component type {other}"))),
-        };
-        let width = match accessor.get("type").and_then(Value::as_str) {
-            Some("SCALAR") => 1,
-            Some("VEC3") => 3,
-            _ => return Err(document.wrong(&place, "its type must be SCALAR or VEC3")),
-        };
+        let (component, bytes_each, width) = element(document, accessor, &place)?;
         let (_, view) = document.element("/bufferViews", view, &place)?;
         let buffer = view.get("buffer").unwrap_or(&Value::Null);
         let (buffer, _) = document.element("/buffers", buffer, &place)?;

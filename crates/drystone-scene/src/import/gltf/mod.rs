@@ -4,8 +4,10 @@
 //! glTF has y up and metres, as scenes have. The JSON is read value by value: every index, count
 //! and number is checked where it is used.
 
+mod body;
 mod document;
 mod joint;
+mod material;
 mod mesh;
 mod physics;
 mod shape;

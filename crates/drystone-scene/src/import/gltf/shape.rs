@@ -6,6 +6,8 @@ use serde_json::Value;
 use super::document::Document;
 use super::mesh;
 use crate::error::SceneError;
+use crate::export::shape::{self as export, Said};
+use crate::import::surface::Surface;
 use crate::schema::Shape;
 
 /// The shape of a `geometry`, scaled. `is_fixed` meshes are surfaces, others convex hulls. What
@@ -19,7 +21,21 @@ pub(super) fn read(
     if let Some(index) = geometry.get("shape") {
         let list = "/extensions/KHR_implicit_shapes/shapes";
         let (number, shape) = document.element(list, index, place)?;
-        return implicit(document, shape, (number, scale), unsupported);
+        let mut differs = Vec::new();
+        let read = implicit(document, shape, (number, scale), &mut differs)?;
+        let place = format!("KHR_implicit_shapes.shapes[{number}]");
+        let extra = document.extra::<Shape>(shape, &place)?;
+        let is_same = |extra: &Shape| match export::said(extra) {
+            Some(Said::Implicit(said)) => {
+                let said = implicit(document, &said, (number, DVec3::ONE), &mut Vec::new());
+                scale == DVec3::ONE && said.is_ok_and(|said| said == read)
+            }
+            _ => false,
+        };
+        return Ok(extra.filter(is_same).unwrap_or_else(|| {
+            unsupported.append(&mut differs);
+            read
+        }));
     }
     let mesh_index = match (geometry.get("mesh"), geometry.get("node")) {
         (Some(mesh), _) => mesh,
@@ -32,8 +48,15 @@ pub(super) fn read(
             return Err(document.wrong(place, "a geometry has a `shape` or a `node`"));
         }
     };
-    let surface = mesh::surface(document, mesh_index, place)?.scaled(scale.to_array());
-    if geometry.get("convexHull").and_then(Value::as_bool) == Some(true) {
+    let surface = mesh::surface(document, mesh_index, place)?;
+    let is_hull = geometry.get("convexHull").and_then(Value::as_bool) == Some(true);
+    if scale == DVec3::ONE
+        && let Some(exact) = exact_mesh(document, mesh_index, (&surface, is_hull))?
+    {
+        return Ok(exact);
+    }
+    let surface = surface.scaled(scale.to_array());
+    if is_hull {
         return Ok(surface.into_hull());
     }
     if is_fixed {
@@ -41,6 +64,30 @@ pub(super) fn read(
     }
     unsupported.push(format!("{place}: a mesh that moves is its convex hull"));
     Ok(surface.into_hull())
+}
+
+/// The shape that a mesh of this surface was made of, if the file says it and it still is.
+fn exact_mesh(
+    document: &Document<'_>,
+    index: &Value,
+    (surface, hull): (&Surface, bool),
+) -> Result<Option<Shape>, SceneError> {
+    let (number, mesh) = document.element("/meshes", index, "mesh")?;
+    let extra = document.extra::<Shape>(mesh, &format!("meshes[{number}]"))?;
+    let is_same = |extra: &Shape| match export::said(extra) {
+        Some(Said::Mesh {
+            points,
+            triangles,
+            is_hull,
+        }) => {
+            let single = |point: &[f64; 3]| point.map(|x| f64::from(x as f32)).to_vec();
+            is_hull == hull
+                && triangles == surface.triangles
+                && points.iter().map(single).eq(surface.points.iter().cloned())
+        }
+        _ => false,
+    };
+    Ok(extra.filter(is_same))
 }
 
 fn implicit(

@@ -1,30 +1,35 @@
 //! USD as text.
 //!
-//! Objects are `Xform`s under `/World` with time samples; their meshes are written once, under
+//! What deforms is a mesh with points at every time. Objects are `Xform`s under `/World` with time samples; their meshes are written once, under
 //! the class `/World/Forms`, and referenced. Rigid bodies and colliders are marked by the UsdPhysics
 //! schemas. Motion is baked, so bodies that move are kinematic: a simulator that opens the stage
 //! moves other things with them. Metres, kilograms, y up, one time code a frame.
 
+mod physics;
+
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use super::model::{Model, PlacedMesh};
-use super::motion::{Motion, Track};
-use super::palette;
 use crate::Stage;
+use crate::export::model::{Model, PlacedMesh};
+use crate::export::motion::{Deforming, Motion, Track};
+use crate::export::palette;
 use crate::mesh::Mesh;
+pub use physics::{Physics, Tie, TieKind};
 
 /// What a stage says about time and space beyond its objects.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setting {
     /// Frames in a second.
     pub frames_per_second: f64,
     /// Acceleration of free fall in m/s².
     pub gravity: [f64; 3],
+    /// Masses, surfaces and joints.
+    pub physics: Physics,
 }
 
 /// Names under `/World` that objects can't have.
-const TAKEN: [&str; 3] = ["PhysicsScene", "Materials", "Forms"];
+const TAKEN: [&str; 4] = ["PhysicsScene", "Materials", "Forms", "Surfaces"];
 
 /// Writes the file.
 ///
@@ -39,8 +44,10 @@ pub fn write(
     out: &mut impl Write,
 ) -> io::Result<()> {
     write_head(motion, setting, out)?;
-    write_physics(setting, out)?;
-    write_materials(model, out)?;
+    physics::write_scene(setting, out)?;
+    let (surfaces, surface_of) = setting.physics.distinct();
+    physics::write_surfaces(&surfaces, out)?;
+    write_materials(model, motion, out)?;
     writeln!(out, "\n    class Scope \"Forms\"\n    {{")?;
     for (k, mesh) in model.meshes.iter().enumerate() {
         if !mesh.triangles.is_empty() {
@@ -50,9 +57,18 @@ pub fn write(
     writeln!(out, "    }}")?;
     let codes = time_codes(motion, setting);
     let mut names = Names::new();
-    for (k, object) in stage.objects.iter().enumerate() {
+    let mut prims = vec![None; stage.objects.len()];
+    let is_shown = |k: &usize| model.hidden.get(*k) != Some(&true);
+    for (k, object) in stage
+        .objects
+        .iter()
+        .enumerate()
+        .filter(|(k, _)| is_shown(k))
+    {
         let body = Body {
             name: names.of(&object.name),
+            mass: setting.physics.mass(k).filter(|_| !object.fixed),
+            surface: surface_of.get(k).copied().flatten(),
             title: &object.name,
             is_fixed: object.fixed,
             placed: model.objects.get(k).map(Vec::as_slice).unwrap_or_default(),
@@ -61,8 +77,71 @@ pub fn write(
         if let Some(track) = motion.tracks.get(k) {
             body.write(track, &codes, out)?;
         }
+        let scale = body.single().map_or(1.0, |one| one.scale);
+        prims[k] = Some((body.name, scale));
+    }
+    for tie in &setting.physics.ties {
+        let prim = |k: usize| prims.get(k)?.as_ref();
+        if let [Some((a, on_a)), Some((b, on_b))] = tie.objects.map(prim) {
+            let name = names.of(&tie.name);
+            physics::write_tie(tie, &name, [a, b], [*on_a, *on_b], out)?;
+        }
+    }
+    for (k, deforming) in motion.deforming.iter().enumerate() {
+        if !deforming.triangles.is_empty() {
+            let colour = palette::colour_of_skin(k);
+            write_deforming(deforming, (&names.of(&deforming.name), colour), &codes, out)?;
+        }
     }
     writeln!(out, "}}")
+}
+
+/// A mesh whose points have time samples.
+fn write_deforming(
+    deforming: &Deforming,
+    (name, colour): (&str, usize),
+    codes: &[f64],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    writeln!(
+        out,
+        "\n    def Mesh \"{name}\" (\n        displayName = {}\n        \
+         prepend apiSchemas = [\"MaterialBindingAPI\"]\n    )\n    {{",
+        quoted(&deforming.name)
+    )?;
+    writeln!(out, "        float3[] extent.timeSamples = {{")?;
+    for (k, code) in codes.iter().enumerate() {
+        let [low, high] = deforming
+            .bounds(k)
+            .map(|corner| tuple_single(&corner.map(f64::from)));
+        writeln!(out, "            {}: [{low}, {high}],", number(*code))?;
+    }
+    let threes = vec!["3"; deforming.triangles.len()].join(", ");
+    let corners = deforming.triangles.as_flattened().iter();
+    let corners: Vec<String> = corners.map(ToString::to_string).collect();
+    writeln!(
+        out,
+        "        }}\n        int[] faceVertexCounts = [{threes}]\n        \
+         int[] faceVertexIndices = [{}]",
+        corners.join(", ")
+    )?;
+    let material = palette::name(colour);
+    writeln!(
+        out,
+        "        rel material:binding = </World/Materials/{material}>\n        \
+         point3f[] points.timeSamples = {{"
+    )?;
+    for (code, points) in codes.iter().zip(&deforming.frames) {
+        let points = points
+            .iter()
+            .map(|point| tuple_single(&point.map(f64::from)));
+        let points = points.collect::<Vec<_>>().join(", ");
+        writeln!(out, "            {}: [{points}],", number(*code))?;
+    }
+    writeln!(
+        out,
+        "        }}\n        uniform token subdivisionScheme = \"none\"\n    }}"
+    )
 }
 
 fn write_head(motion: &Motion, setting: &Setting, out: &mut impl Write) -> io::Result<()> {
@@ -83,27 +162,12 @@ fn write_head(motion: &Motion, setting: &Setting, out: &mut impl Write) -> io::R
     )
 }
 
-fn write_physics(setting: &Setting, out: &mut impl Write) -> io::Result<()> {
-    let gravity = setting.gravity;
-    let magnitude = gravity.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let direction = if magnitude > 0.0 {
-        gravity.map(|x| x / magnitude)
-    } else {
-        [0.0, -1.0, 0.0]
-    };
-    writeln!(
-        out,
-        "    def PhysicsScene \"PhysicsScene\"\n    {{\n        \
-         vector3f physics:gravityDirection = {}\n        \
-         float physics:gravityMagnitude = {}\n    }}",
-        tuple(&direction),
-        number(magnitude)
-    )
-}
-
-fn write_materials(model: &Model, out: &mut impl Write) -> io::Result<()> {
+fn write_materials(model: &Model, motion: &Motion, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "\n    def Scope \"Materials\"\n    {{")?;
-    for colour in (0..palette::COUNT).filter(|colour| model.colours.contains(colour)) {
+    let skins = 0..motion.deforming.len();
+    let of_skins: Vec<usize> = skins.map(palette::colour_of_skin).collect();
+    let is_used = |colour: &usize| model.colours.contains(colour) || of_skins.contains(colour);
+    for colour in (0..palette::COUNT).filter(is_used) {
         let name = palette::name(colour);
         let surface = format!("/World/Materials/{name}/Surface.outputs:surface");
         writeln!(
@@ -167,6 +231,9 @@ fn write_form(number: usize, mesh: &Mesh, out: &mut impl Write) -> io::Result<()
 
 struct Body<'a> {
     name: String,
+    /// kg.
+    mass: Option<f64>,
+    surface: Option<usize>,
     title: &'a str,
     is_fixed: bool,
     placed: &'a [PlacedMesh],
@@ -181,16 +248,24 @@ const COLLIDER: [&str; 3] = [
 ];
 
 impl Body<'_> {
+    /// The mesh of a body that has only one, at its origin.
+    fn single(&self) -> Option<&PlacedMesh> {
+        match self.placed {
+            [one] if one.is_at_origin() => Some(one),
+            _ => None,
+        }
+    }
+
     /// A body of one mesh is that mesh, so that programs that drop transforms without a shape keep
     /// its name; others are transforms with a mesh for each part.
     fn write(&self, track: &Track, codes: &[f64], out: &mut impl Write) -> io::Result<()> {
-        let single = match self.placed {
-            [one] if one.is_at_origin() => Some(one),
-            _ => None,
-        };
+        let single = self.single();
         let mut schemas = Vec::new();
         if !self.is_fixed {
             schemas.push("PhysicsRigidBodyAPI");
+        }
+        if self.mass.is_some() {
+            schemas.push("PhysicsMassAPI");
         }
         if single.is_some() {
             schemas.extend(COLLIDER);
@@ -205,6 +280,9 @@ impl Body<'_> {
         writeln!(out, "    )\n    {{")?;
         if !self.is_fixed {
             writeln!(out, "        bool physics:kinematicEnabled = 1")?;
+        }
+        if let Some(mass) = self.mass {
+            writeln!(out, "        float physics:mass = {}", number(mass))?;
         }
         write_track(track, codes, out)?;
         let mut order = vec!["\"xformOp:translate\"", "\"xformOp:orient\""];
@@ -246,7 +324,12 @@ impl Body<'_> {
         writeln!(
             out,
             "{indent}rel material:binding = </World/Materials/{material}>"
-        )
+        )?;
+        let Some(surface) = self.surface else {
+            return Ok(());
+        };
+        let surface = physics::surface_path(surface);
+        writeln!(out, "{indent}rel material:binding:physics = <{surface}>")
     }
 }
 
