@@ -17,6 +17,7 @@
 //!
 //! Units are SI throughout; the signs of contact are fixed in [`problem`].
 
+pub mod barrier;
 pub mod body;
 pub mod ccd;
 pub mod certify;
@@ -29,6 +30,7 @@ pub mod integrate;
 pub mod intersect;
 pub mod joint;
 pub mod material;
+mod primitives;
 pub mod problem;
 pub mod query;
 pub mod repair;
@@ -40,6 +42,7 @@ pub mod space;
 pub mod substep;
 pub mod world;
 
+pub use barrier::Barrier;
 pub use body::{Body, BodyError, BodyId, Groups, Kind, Mass, Motion, Push};
 pub use certify::Certificate;
 pub use deform::{
