@@ -3,6 +3,8 @@
 use crate::barrier::Barrier;
 use crate::deform::Integrator;
 use crate::detect::Lookahead;
+use crate::impacts::Impacts;
+use crate::penalty::Penalty;
 use crate::problem::assemble::ContactRules;
 use crate::problem::impact::ImpactLaw;
 use crate::solve::SolverKind;
@@ -47,6 +49,12 @@ pub enum Strategy {
     Substep(Substep),
     /// The minimum of a potential that is infinite at touch: [`crate::barrier`].
     Barrier(Barrier),
+    /// All impacts of a step together, found by continuous collision: [`crate::impacts`].
+    Parallel(Impacts),
+    /// One impact after the other: [`crate::impacts`].
+    Sequential(Impacts),
+    /// Springs and dampers where bodies overlap: [`crate::penalty`].
+    Penalty(Penalty),
 }
 
 /// What a world may have that not every strategy serves.
@@ -90,7 +98,14 @@ impl Feature {
 
 impl Strategy {
     /// Names of the strategies that exist.
-    pub const NAMES: [&'static str; 3] = ["velocity", "substep", "barrier"];
+    pub const NAMES: [&'static str; 6] = [
+        "velocity",
+        "substep",
+        "barrier",
+        "parallel",
+        "sequential",
+        "penalty",
+    ];
 
     /// The strategy of a name, with its default options.
     #[must_use]
@@ -99,6 +114,9 @@ impl Strategy {
             "velocity" => Some(Self::Velocity),
             "substep" => Some(Self::Substep(Substep::default())),
             "barrier" => Some(Self::Barrier(Barrier::default())),
+            "parallel" => Some(Self::Parallel(Impacts::PARALLEL)),
+            "sequential" => Some(Self::Sequential(Impacts::SEQUENTIAL)),
+            "penalty" => Some(Self::Penalty(Penalty::default())),
             _ => None,
         }
     }
@@ -110,6 +128,9 @@ impl Strategy {
             Self::Velocity => "velocity",
             Self::Substep(_) => "substep",
             Self::Barrier(_) => "barrier",
+            Self::Parallel(_) => "parallel",
+            Self::Sequential(_) => "sequential",
+            Self::Penalty(_) => "penalty",
         }
     }
 
@@ -117,8 +138,9 @@ impl Strategy {
     #[must_use]
     pub fn usual_dt(&self) -> f64 {
         match self {
-            Self::Velocity => 1.0 / 240.0,
+            Self::Velocity | Self::Parallel(_) | Self::Sequential(_) => 1.0 / 240.0,
             Self::Substep(_) | Self::Barrier(_) => 1.0 / 60.0,
+            Self::Penalty(_) => 1.0 / 1000.0,
         }
     }
 
@@ -126,9 +148,10 @@ impl Strategy {
     #[must_use]
     pub fn solver_name(&self, solver: &SolverKind) -> &'static str {
         match self {
-            Self::Velocity => solver.name(),
+            Self::Velocity | Self::Parallel(_) | Self::Sequential(_) => solver.name(),
             Self::Substep(_) => "block-descent",
             Self::Barrier(_) => "barrier",
+            Self::Penalty(_) => "springs",
         }
     }
 
@@ -152,6 +175,10 @@ impl Strategy {
                 feature,
                 Joints | Restitution | OneWay | Hooks | Cylinders | Reflection | Symplectic
             ),
+            Self::Parallel(_) | Self::Sequential(_) => {
+                matches!(feature, Joints | OneWay | Hooks | Cylinders | Reflection)
+            }
+            Self::Penalty(_) => matches!(feature, Joints | Restitution | Reflection),
         }
     }
 }
@@ -202,6 +229,8 @@ impl<S: Space> Settings<S> {
             Strategy::Velocity => {}
             Strategy::Substep(options) => options.check()?,
             Strategy::Barrier(options) => options.check()?,
+            Strategy::Parallel(options) | Strategy::Sequential(options) => options.check()?,
+            Strategy::Penalty(options) => options.check()?,
         }
         if self.contact.impact == ImpactLaw::Reflection && self.strategy.refuses(Feature::Reflection)
         {

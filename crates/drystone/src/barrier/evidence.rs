@@ -13,7 +13,7 @@ use crate::certify::law::Answered;
 use crate::detect::Contact;
 use crate::problem::assemble::{Assembled, put_on_belt, responses};
 use crate::problem::{ContactProblem, Impulses, Island, Velocities};
-use crate::primitives::{Witness, contact_of, row_of, vector};
+use crate::primitives::{Poses, Witness, contact_of, row_of, vector};
 use crate::solve::SolveReport;
 use crate::space::{Components, Space};
 use glamx::DVec3;
@@ -22,9 +22,9 @@ use std::collections::BTreeMap;
 /// The outcome of a step.
 pub(crate) struct Evidence<S: Space> {
     /// How far each body went, m and rad.
-    pub(crate) way: Vec<Motion<S>>,
+    way: Vec<Motion<S>>,
     /// Velocities that this is, spins in terms of the inertia at the start.
-    pub(crate) reached: Vec<Motion<S>>,
+    reached: Vec<Motion<S>>,
     /// Contacts with their impulses, sorted by bodies, those of deformables last.
     pub(crate) contacts: Vec<Contact<S>>,
     /// Gap of each contact at the start of the step, m.
@@ -82,6 +82,11 @@ impl<S: Space> Evidence<S> {
         }
     }
 
+    /// Where everything is after the step.
+    pub(crate) fn end(&self, bodies: &Bodies<S>) -> Poses<S> {
+        Poses::after(bodies, &self.way, &self.reached)
+    }
+
     /// The step as a contact problem with its answer. `bodies` are those after it.
     pub(crate) fn answered(&self, bodies: &Bodies<S>, free: &[Motion<S>], dt: f64) -> Answered<S> {
         let mut problem = ContactProblem {
@@ -97,7 +102,8 @@ impl<S: Space> Evidence<S> {
         }
         let mut impulses = Impulses::default();
         for (contact, gap) in self.contacts.iter().zip(&self.gaps) {
-            let mut row = row_of(contact, bodies, -gap.max(0.0) / dt);
+            let centers = [contact.a, contact.b].map(|k| bodies.position[k as usize]);
+            let mut row = row_of(contact, bodies, centers, -gap.max(0.0) / dt);
             let mut sides = [row.a, row.b];
             put_on_belt(bodies, contact, &mut sides, &mut problem);
             [row.a, row.b] = sides;

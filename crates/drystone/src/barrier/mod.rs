@@ -47,9 +47,9 @@ mod potential;
 mod terms;
 
 pub(crate) use evidence::Evidence;
-pub(crate) use newton::{Failure, Start};
+pub(crate) use newton::Start;
 
-use crate::primitives::Primitives;
+use crate::primitives::{Failure, Primitives};
 use crate::settings::SettingsError;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};

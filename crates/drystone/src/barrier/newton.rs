@@ -8,7 +8,7 @@ use crate::body::{Bodies, Kind, Motion};
 use crate::deform::Deformables;
 use crate::detect::rules::PairRules;
 use crate::integrate::mean_spin;
-use crate::primitives::{Encounter, Primitives, Reach, size, vector};
+use crate::primitives::{Encounter, Failure, Primitives, Reach, size, vector};
 use crate::solve::SolveReport;
 use crate::space::{Linear, Space};
 
@@ -36,19 +36,6 @@ pub(crate) struct Start<'a, S: Space> {
     /// Velocities after all forces but elastic ones.
     pub(crate) free: &'a [Motion<S>],
     pub(crate) dt: f64,
-}
-
-/// Why a step can't be made.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Failure<S: Space> {
-    /// Two bodies (by number) touch or overlap at the start, by so many m.
-    Overlap([u32; 2], f64),
-    /// Scripts leave no room: the bodies, and the point where they meet.
-    Infeasible([u32; 2], S::Vector),
-    /// A body's shape that has no corners, and its name.
-    Shape(usize, &'static str),
-    /// Numbers are none.
-    Numbers,
 }
 
 /// Where a step leads.

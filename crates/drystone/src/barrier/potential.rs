@@ -13,7 +13,11 @@ use crate::solve::block_cholesky::{BlockCholesky, PivotFloor};
 use crate::space::{Components, Space};
 use glamx::{DMat3, DVec3};
 
-/// Pivots that rounding has spoilt are no smaller than this part of a body's mass.
+/// By how much diagonals grow, in turn, where rounding has spoilt a pivot: contacts squeezed to
+/// nothing are stiffer than masses by more digits than there are.
+const HELP: [f64; 5] = [0.0, 1e-12, 1e-10, 1e-8, 1e-6];
+
+/// Masses keep exact pivots positive.
 const FLOOR: PivotFloor = PivotFloor {
     threshold: 0.0,
     value: 0.0,
@@ -161,7 +165,15 @@ impl<S: Space> Potential<'_, S> {
         for term in &terms {
             self.add_term(matrix, term, state, ahead, (&mut slope, &mut scripted));
         }
-        matrix.factorize(FLOOR).ok()?;
+        let is_factorised = HELP.iter().any(|help| {
+            for unknown in 0..matrix.len() {
+                *matrix.diagonal_mut(unknown) *= 1.0 + help;
+            }
+            matrix.factorize(FLOOR).is_ok()
+        });
+        if !is_factorised {
+            return None;
+        }
         let mut step: Vec<f64> = slope.iter().zip(&scripted).map(|(g, s)| -g - s).collect();
         if !step.is_empty() {
             matrix.solve_in_place(&mut step);

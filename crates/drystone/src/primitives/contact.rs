@@ -75,10 +75,15 @@ fn node_point<S: Space>(
     Some(point)
 }
 
-/// A contact as a row; bodies stand where they do now. Normal velocity must not be less than
-/// `target`, m/s.
-pub(crate) fn row_of<S: Space>(contact: &Contact<S>, bodies: &Bodies<S>, target: f64) -> Row<S> {
-    let side = |body: u32, nodes: Option<NodePoint>| {
+/// A contact as a row, with the bodies' centres of mass at these places (m) as it acts. Normal
+/// velocity must not be less than `target`, m/s.
+pub(crate) fn row_of<S: Space>(
+    contact: &Contact<S>,
+    bodies: &Bodies<S>,
+    centers: [S::Vector; 2],
+    target: f64,
+) -> Row<S> {
+    let side = |body: u32, nodes: Option<NodePoint>, center: S::Vector| {
         let k = body as usize;
         match (nodes, &bodies.kind[k]) {
             (Some(NodePoint { bodies, weights }), _) => Side::Nodes { bodies, weights },
@@ -86,13 +91,13 @@ pub(crate) fn row_of<S: Space>(contact: &Contact<S>, bodies: &Bodies<S>, target:
             (None, Kind::Particle) => Side::Particle { body },
             (None, Kind::Rigid | Kind::Kinematic(_)) => Side::Rigid {
                 body,
-                arm: contact.point.position - bodies.position[k],
+                arm: contact.point.position - center,
             },
         }
     };
     Row {
-        a: side(contact.a, contact.nodes[0]),
-        b: side(contact.b, contact.nodes[1]),
+        a: side(contact.a, contact.nodes[0], centers[0]),
+        b: side(contact.b, contact.nodes[1], centers[1]),
         basis: S::basis(contact.point.normal),
         mu: contact.surface.friction,
         target,

@@ -68,6 +68,45 @@ pub(crate) struct Primitives<S: Space> {
     walls: Vec<Wall<S>>,
 }
 
+/// Why a step that watches motion can't be made.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Failure<S: Space> {
+    /// Two bodies (by number) touch or overlap at the start, by so many m.
+    Overlap([u32; 2], f64),
+    /// Scripts leave no room: the bodies, and the point where they meet.
+    Infeasible([u32; 2], S::Vector),
+    /// A body's shape that has no corners, and its name.
+    Shape(usize, &'static str),
+    /// Numbers are none.
+    Numbers,
+}
+
+/// Where all bodies are at the end of a step, and how they move on.
+#[derive(Clone, Debug)]
+pub(crate) struct Poses<S: Space> {
+    /// Centres of mass, m.
+    pub(crate) position: Vec<S::Vector>,
+    pub(crate) rotation: Vec<S::Rotation>,
+    pub(crate) motion: Vec<Motion<S>>,
+}
+
+impl<S: Space> Poses<S> {
+    /// After bodies went `way` with these velocities (spins in terms of the inertia at the start).
+    pub(crate) fn after(bodies: &Bodies<S>, way: &[Motion<S>], velocities: &[Motion<S>]) -> Self {
+        let all = 0..bodies.len();
+        let rotation: Vec<S::Rotation> = all.clone().map(|k| turned(bodies, way, k)).collect();
+        let carried = |k: usize| Motion {
+            spin: bodies.carried_spin(k, (bodies.rotation[k], rotation[k]), velocities[k].spin),
+            ..velocities[k]
+        };
+        Self {
+            position: all.clone().map(|k| bodies.position[k] + way[k].linear).collect(),
+            motion: all.map(carried).collect(),
+            rotation,
+        }
+    }
+}
+
 /// Sine of the angle between two triangles up to which they are flat on each other.
 const FLAT: f64 = 1e-9;
 

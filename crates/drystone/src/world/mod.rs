@@ -22,6 +22,7 @@ use crate::detect::continuous::{Nearness, hold_back};
 use crate::detect::rules::{Hooks, PairRules};
 use crate::detect::{Contact, detect};
 use crate::events::{Event, Watch};
+use crate::impacts::Resolution;
 use crate::integrate;
 use crate::joint::Joints;
 use crate::material::Materials;
@@ -152,6 +153,8 @@ pub struct StepReport {
     pub certificate: Option<Certificate>,
     /// What kept deformables from passing each other.
     pub rescue: Rescue,
+    /// How impacts were resolved, by the strategies `parallel` and `sequential`.
+    pub resolution: Resolution,
 }
 
 /// Energy of a world in J.
@@ -268,6 +271,10 @@ impl<S: Space> World<S> {
             Strategy::Velocity => self.step_velocity(),
             Strategy::Substep(options) => self.step_substep(&options),
             Strategy::Barrier(options) => self.step_barrier(&options),
+            Strategy::Parallel(options) | Strategy::Sequential(options) => {
+                self.step_impacts(&options)
+            }
+            Strategy::Penalty(options) => self.step_penalty(&options),
         }?;
         self.note_events();
         Ok(report)
@@ -391,6 +398,7 @@ impl<S: Space> World<S> {
             solve,
             certificate,
             rescue,
+            resolution: Resolution::default(),
         })
     }
 

@@ -1,12 +1,18 @@
 //! Which strategies serve a world, and the steps of those that watch motion.
 
 use super::{StepError, StepReport, World};
-use crate::barrier::{self, Barrier, Evidence, Failure, Start};
+use crate::barrier::{self, Barrier, Evidence};
 use crate::body::{Kind, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Ledger, Solved, certify};
+use crate::deform::coupling::Elastic;
+use crate::detect::rules::PairRules;
+use crate::impacts::{self, Impacts, Outcome};
 use crate::integrate;
 use crate::material::MaterialId;
+use crate::penalty::{self, Penalty};
+use crate::primitives::{Failure, Poses, Primitives};
+use crate::problem::assemble::assemble;
 use crate::settings::{Feature, Strategy};
 use crate::shape::Geometry;
 use crate::space::{Components, Space};
@@ -21,29 +27,37 @@ impl<S: Space> World<S> {
         if !self.joints.is_empty() && strategy.refuses(Feature::Joints) {
             return Err(StepError::JointsNeedSubstep);
         }
-        let refuse = |feature: Feature, found: Option<String>| match found {
-            Some(of) if strategy.refuses(feature) => Err(StepError::Unserved {
+        let soft = |w: &Self| w.deformables.iter().next().map(|s| format!(" (`{}`)", s.name));
+        self.refuse(Feature::Deformables, soft)?;
+        self.refuse(Feature::Hooks, |w| w.hooks.0.as_ref().map(|_| String::new()))?;
+        self.refuse(Feature::OneWay, |w| w.find(|k| w.bodies.one_way[k].is_some()))?;
+        self.refuse(Feature::Cylinders, |w| w.find(|k| w.has_cylinders(k)))?;
+        self.refuse(Feature::Restitution, Self::bouncing)
+    }
+
+    /// Fails if the strategy does not serve a feature and `found` finds it.
+    fn refuse(
+        &self,
+        feature: Feature,
+        found: impl Fn(&Self) -> Option<String>,
+    ) -> Result<(), StepError> {
+        let strategy = &self.settings.strategy;
+        if !strategy.refuses(feature) {
+            return Ok(());
+        }
+        found(self).map_or(Ok(()), |of| {
+            Err(StepError::Unserved {
                 strategy: strategy.name(),
                 feature,
                 of,
-            }),
-            _ => Ok(()),
-        };
-        let soft = self.deformables.iter().next();
-        refuse(Feature::Deformables, soft.map(|s| format!(" (`{}`)", s.name)))?;
-        if matches!(strategy, Strategy::Velocity | Strategy::Substep(_)) {
-            return Ok(());
-        }
-        refuse(Feature::Hooks, self.hooks.0.as_ref().map(|_| String::new()))?;
-        refuse(Feature::OneWay, self.find(|w, k| w.bodies.one_way[k].is_some()))?;
-        refuse(Feature::Cylinders, self.find(|w, k| w.has_cylinders(k)))?;
-        refuse(Feature::Restitution, self.bouncing())
+            })
+        })
     }
 
     /// The first body that is such, in words.
-    fn find(&self, is_such: impl Fn(&Self, usize) -> bool) -> Option<String> {
-        let present = (0..self.bodies.len()).filter(|&k| self.bodies.is_present(k));
-        let first = present.into_iter().find(|&k| is_such(self, k))?;
+    fn find(&self, is_such: impl Fn(usize) -> bool) -> Option<String> {
+        let mut present = (0..self.bodies.len()).filter(|&k| self.bodies.is_present(k));
+        let first = present.find(|&k| is_such(k))?;
         Some(format!(" (`{}`)", self.bodies.name(first)))
     }
 
@@ -64,7 +78,7 @@ impl<S: Space> World<S> {
             for &b in used.range(a..) {
                 let e = self.materials.between(a, b).restitution;
                 if e > 0.0 {
-                    let body = self.find(|w, k| [a, b].contains(&w.bodies.material[k]));
+                    let body = self.find(|k| [a, b].contains(&self.bodies.material[k]));
                     return Some(format!("{}: e = {e}", body.unwrap_or_default()));
                 }
             }
@@ -77,7 +91,7 @@ impl<S: Space> World<S> {
         integrate::steer(&mut self.bodies, self.time, dt);
         let (free, mut ledger) =
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
-        let evidence = barrier::step(&Start {
+        let evidence = barrier::step(&barrier::Start {
             bodies: &self.bodies,
             deformables: &self.deformables,
             rules: &self.pair_rules(),
@@ -87,7 +101,7 @@ impl<S: Space> World<S> {
         })
         .map_err(|failure| self.failed(failure))?;
         evidence.enter(&mut ledger);
-        self.go(&evidence.way, &evidence.reached)?;
+        self.arrive(&evidence.end(&self.bodies))?;
         let answered = evidence.answered(&self.bodies, &free, dt);
         let Evidence {
             contacts, report, ..
@@ -105,33 +119,129 @@ impl<S: Space> World<S> {
         })
     }
 
-    /// Moves every body its way (m and rad) and the clock, or nothing at all. Spins come in terms
-    /// of the inertia at the start.
-    fn go(&mut self, way: &[Motion<S>], reached: &[Motion<S>]) -> Result<(), StepError> {
+    pub(super) fn step_impacts(&mut self, options: &Impacts) -> Result<StepReport, StepError> {
+        let dt = self.settings.dt;
+        let strategy = self.settings.strategy;
+        integrate::steer(&mut self.bodies, self.time, dt);
+        let (mut free, mut ledger) =
+            integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        let primitives = Primitives::new(&self.bodies, &self.deformables)
+            .map_err(|(body, shape)| self.failed(Failure::Shape(body, shape)))?;
+        let mut elastic = Elastic::new(
+            &mut self.deformables,
+            &self.bodies,
+            &mut free,
+            dt,
+            self.settings.integrator,
+        )
+        .map_err(StepError::Elastic)?;
+        let start = impacts::Start {
+            bodies: &self.bodies,
+            // Not `pair_rules`: the deformables are lent out.
+            rules: &PairRules {
+                materials: &self.materials,
+                hooks: self.hooks.0.as_deref(),
+                apart: self.joints.apart(),
+            },
+            options,
+            settings: &self.settings,
+            free,
+        };
+        let outcome = match strategy {
+            Strategy::Sequential(_) => impacts::sequential(&start, &primitives),
+            _ => impacts::parallel(&start, &primitives, &mut elastic),
+        };
+        if let Ok(outcome) = &outcome {
+            elastic.enter(&mut ledger, &outcome.motion);
+        }
+        let outcome = outcome.map_err(|failure| self.failed(failure))?;
+        self.arrive(&outcome.end)?;
+        let Outcome {
+            contacts,
+            answered,
+            solve,
+            resolution,
+            ..
+        } = outcome;
+        self.solved = contacts;
+        let certificate = self.judge(&answered, &ledger);
+        self.last = Some(answered);
+        Ok(StepReport {
+            step: self.step,
+            contacts: self.solved.len(),
+            solve,
+            certificate,
+            resolution,
+            ..StepReport::default()
+        })
+    }
+
+    pub(super) fn step_penalty(&mut self, options: &Penalty) -> Result<StepReport, StepError> {
+        let dt = self.settings.dt;
+        integrate::steer(&mut self.bodies, self.time, dt);
+        self.refresh_contacts();
+        let (mut free, mut ledger) =
+            integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        let elastic = Elastic::new(
+            &mut self.deformables,
+            &self.bodies,
+            &mut free,
+            dt,
+            self.settings.integrator,
+        )
+        .map_err(StepError::Elastic)?;
+        let assembled = assemble(
+            &self.bodies,
+            &self.contacts,
+            free,
+            dt,
+            &self.settings.contact,
+        );
+        let impulses = penalty::impulses(options, &self.bodies, &self.contacts, &assembled);
+        let velocities = assembled.problem.velocities(&impulses).motion;
+        elastic.enter(&mut ledger, &velocities);
+        self.advance_unheld(&velocities)?;
+        self.keep_impulses(&assembled, &impulses);
+        let answered = Answered {
+            assembled,
+            impulses,
+            reached: None,
+        };
+        let certificate = self.judge(&answered, &ledger);
+        let contacts = answered.impulses.local.len();
+        self.last = Some(answered);
+        Ok(StepReport {
+            step: self.step,
+            contacts,
+            certificate,
+            ..StepReport::default()
+        })
+    }
+
+    /// Moves bodies by their velocities and the clock, or nothing at all.
+    fn advance_unheld(&mut self, velocities: &[Motion<S>]) -> Result<(), StepError> {
         let good = self.bodies.state();
         let end = self.end_of_step();
+        integrate::advance(&mut self.bodies, velocities, end, self.settings.dt);
+        self.accept_unheld(&good)
+    }
+
+    /// Puts every body where its step ends, and moves the clock, or nothing at all.
+    fn arrive(&mut self, end: &Poses<S>) -> Result<(), StepError> {
+        let good = self.bodies.state();
+        let time = self.end_of_step();
         for k in 0..self.bodies.len() {
             match &self.bodies.kind[k] {
                 Kind::Fixed => {}
                 Kind::Kinematic(script) => {
-                    let pose = script.pose(&self.bodies.start[k], end);
+                    let pose = script.pose(&self.bodies.start[k], time);
                     self.bodies.position[k] = pose.position;
                     self.bodies.rotation[k] = pose.rotation;
                 }
-                Kind::Particle => {
-                    self.bodies.motion[k].linear = reached[k].linear;
-                    self.bodies.position[k] += way[k].linear;
-                }
-                Kind::Rigid => {
-                    let before = self.bodies.rotation[k];
-                    let after = S::turn(before, way[k].spin);
-                    let spin = self.bodies.carried_spin(k, (before, after), reached[k].spin);
-                    self.bodies.motion[k] = Motion {
-                        linear: reached[k].linear,
-                        spin,
-                    };
-                    self.bodies.position[k] += way[k].linear;
-                    self.bodies.rotation[k] = after;
+                Kind::Particle | Kind::Rigid => {
+                    self.bodies.position[k] = end.position[k];
+                    self.bodies.rotation[k] = end.rotation[k];
+                    self.bodies.motion[k] = end.motion[k];
                 }
             }
         }
