@@ -180,5 +180,7 @@ fn overrule<S: Space>(
     if let Some(tolerance) = args.tolerance {
         settings.solver.set_tolerance(tolerance);
     }
-    settings.check().map_err(Fault::Settings)
+    settings.check().map_err(Fault::Settings)?;
+    let served = world.check_strategy().and_then(|()| world.check_start());
+    served.map_err(Fault::Step)
 }

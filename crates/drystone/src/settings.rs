@@ -232,7 +232,8 @@ impl<S: Space> Settings<S> {
             Strategy::Parallel(options) | Strategy::Sequential(options) => options.check()?,
             Strategy::Penalty(options) => options.check()?,
         }
-        if self.contact.impact == ImpactLaw::Reflection && self.strategy.refuses(Feature::Reflection)
+        if self.contact.impact == ImpactLaw::Reflection
+            && self.strategy.refuses(Feature::Reflection)
         {
             return Err(SettingsError {
                 field: "impact",

@@ -6,7 +6,8 @@ mod watched;
 
 use drystone::glam::{DVec2, DVec3};
 use drystone::{
-    Barrier, Body, Keyframe, Material, Motion, Pose, Script, Settings, Shape2, Shape3, Strategy, World, World2, World3,
+    Barrier, Body, Keyframe, Material, Motion, Pose, Script, Settings, Shape2, Shape3, Strategy,
+    World, World2, World3,
 };
 use drystone::{Space, StepError};
 use watched::{assert_apart, cloth};
@@ -27,8 +28,16 @@ fn run<S: Space>(world: &mut World<S>, steps: usize) {
     for _ in 0..steps {
         let report = world.step().unwrap();
         let certificate = report.certificate.unwrap();
-        assert!(certificate.penetration_m == 0.0, "step {}: {certificate:?}", report.step);
-        assert!(report.solve.converged, "step {}: {:?}", report.step, report.solve);
+        assert!(
+            certificate.penetration_m == 0.0,
+            "step {}: {certificate:?}",
+            report.step
+        );
+        assert!(
+            report.solve.converged,
+            "step {}: {:?}",
+            report.step, report.solve
+        );
     }
 }
 
@@ -48,9 +57,15 @@ fn force_on<S: Space>(world: &World<S>, body: usize) -> S::Vector {
 #[test]
 fn a_ball_falls_freely_and_comes_to_rest_with_its_weight_on_the_floor() {
     let mut world: World3 = world();
-    world.add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap())).unwrap();
+    world
+        .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()))
+        .unwrap();
     let ball = world
-        .add(Body::rigid(Shape3::ball(0.1).unwrap()).at(DVec3::new(0.0, 0.4, 0.0)).with_mass(2.0))
+        .add(
+            Body::rigid(Shape3::ball(0.1).unwrap())
+                .at(DVec3::new(0.0, 0.4, 0.0))
+                .with_mass(2.0),
+        )
         .unwrap();
     run(&mut world, 6);
     let fallen = 9.81 * DT * DT * 21.0;
@@ -66,21 +81,35 @@ fn a_ball_falls_freely_and_comes_to_rest_with_its_weight_on_the_floor() {
 fn a_box_sticks_and_slides_around_tan_theta() {
     for (mu, slides) in [(0.45, true), (0.55, false)] {
         let mut world: World3 = world();
-        let stone = world.materials.add(Material { friction: mu, ..Material::default() }).unwrap();
+        let stone = world
+            .materials
+            .add(Material {
+                friction: mu,
+                ..Material::default()
+            })
+            .unwrap();
         let slope = 0.5_f64; // tan θ
         let normal = DVec3::new(-slope, 1.0, 0.0).normalize();
         let down = DVec3::new(-1.0, -slope, 0.0).normalize();
-        world.add(Body::fixed(Shape3::half_space(normal).unwrap()).of(stone)).unwrap();
+        world
+            .add(Body::fixed(Shape3::half_space(normal).unwrap()).of(stone))
+            .unwrap();
         let turn = drystone::glam::DQuat::from_rotation_z(slope.atan());
         let start = normal * (0.1 + 5e-4);
-        let cube = Body::rigid(Shape3::cuboid(DVec3::splat(0.1)).unwrap()).of(stone).at(start).turned(turn);
+        let cube = Body::rigid(Shape3::cuboid(DVec3::splat(0.1)).unwrap())
+            .of(stone)
+            .at(start)
+            .turned(turn);
         let cube = world.add(cube).unwrap();
         run(&mut world, 60);
         let moved = (world.pose(cube).unwrap().position - start).dot(down);
         let theta = slope.atan();
         let exact = 0.5 * 9.81 * (theta.sin() - mu * theta.cos());
         if slides {
-            assert!((moved - exact).abs() < 0.03 * exact + 5e-3, "{moved} {exact}");
+            assert!(
+                (moved - exact).abs() < 0.03 * exact + 5e-3,
+                "{moved} {exact}"
+            );
         } else {
             assert!(moved < 2e-3, "{moved}");
         }
@@ -90,18 +119,25 @@ fn a_box_sticks_and_slides_around_tan_theta() {
 #[test]
 fn a_stack_in_the_plane_stands_and_presses_with_its_weight() {
     let mut world: World2 = world();
-    world.add(Body::fixed(Shape2::half_space(DVec2::Y).unwrap())).unwrap();
+    world
+        .add(Body::fixed(Shape2::half_space(DVec2::Y).unwrap()))
+        .unwrap();
     let mut boxes = Vec::new();
     for k in 0..5 {
         let at = DVec2::new(0.0, 0.1 + 5e-4 + f64::from(k) * 0.2005);
-        let body = Body::rigid(Shape2::cuboid(DVec2::splat(0.1)).unwrap()).at(at).with_mass(1.0);
+        let body = Body::rigid(Shape2::cuboid(DVec2::splat(0.1)).unwrap())
+            .at(at)
+            .with_mass(1.0);
         boxes.push(world.add(body).unwrap());
     }
     run(&mut world, 90);
     for (k, id) in boxes.iter().enumerate() {
         let place = world.pose(*id).unwrap().position;
         assert!(place.x.abs() < 1e-4, "{k}: {place}");
-        assert!((place.y - (0.1 + 0.2 * k as f64)).abs() < 5e-3, "{k}: {place}");
+        assert!(
+            (place.y - (0.1 + 0.2 * k as f64)).abs() < 5e-3,
+            "{k}: {place}"
+        );
     }
     let on_floor: f64 = (world.solved_contacts().iter())
         .filter(|c| c.a == 0)
@@ -113,16 +149,23 @@ fn a_stack_in_the_plane_stands_and_presses_with_its_weight() {
 #[test]
 fn a_thousand_times_heavier_box_rests_on_a_light_one() {
     let mut world: World3 = world();
-    world.add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap())).unwrap();
+    world
+        .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()))
+        .unwrap();
     let size = Shape3::cuboid(DVec3::splat(0.1)).unwrap();
-    let light = Body::rigid(size.clone()).at(DVec3::Y * 0.1005).with_mass(1.0);
+    let light = Body::rigid(size.clone())
+        .at(DVec3::Y * 0.1005)
+        .with_mass(1.0);
     let light = world.add(light).unwrap();
     let heavy = Body::rigid(size).at(DVec3::Y * 0.301).with_mass(1000.0);
     let heavy = world.add(heavy).unwrap();
     run(&mut world, 60);
     let y = world.pose(heavy).unwrap().position.y;
     assert!(y > 0.3 && y < 0.302, "{y}");
-    let (above, net) = (force_on(&world, heavy.index()).y, force_on(&world, light.index()).y);
+    let (above, net) = (
+        force_on(&world, heavy.index()).y,
+        force_on(&world, light.index()).y,
+    );
     assert!((above - 9810.0).abs() < 10.0, "{above}");
     assert!((net - 9.81).abs() < 10.0, "{net}");
 }
@@ -130,20 +173,29 @@ fn a_thousand_times_heavier_box_rests_on_a_light_one() {
 #[test]
 fn a_start_that_touches_is_refused_by_name() {
     let mut world: World3 = world();
-    world.add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()).named("floor")).unwrap();
-    let ball = Body::rigid(Shape3::ball(0.1).unwrap()).at(DVec3::Y * 0.09).named("ball");
+    world
+        .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()).named("floor"))
+        .unwrap();
+    let ball = Body::rigid(Shape3::ball(0.1).unwrap())
+        .at(DVec3::Y * 0.09)
+        .named("ball");
     world.add(ball).unwrap();
     let error = world.step().unwrap_err();
     assert!(matches!(error, StepError::Overlap { .. }));
     let text = error.to_string();
-    assert!(text.contains("floor") && text.contains("ball") && text.contains("barrier"), "{text}");
+    assert!(
+        text.contains("floor") && text.contains("ball") && text.contains("barrier"),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_cloth_drapes_over_a_box_without_intersections() {
     let mut world: World3 = world();
     let half = DVec3::new(0.15, 0.1, 0.15);
-    let block = world.add(Body::fixed(Shape3::cuboid(half).unwrap())).unwrap();
+    let block = world
+        .add(Body::fixed(Shape3::cuboid(half).unwrap()))
+        .unwrap();
     let soft = cloth(&mut world, 12, 0.108);
     for _ in 0..40 {
         let certificate = world.step().unwrap().certificate.unwrap();
@@ -161,13 +213,21 @@ fn a_closing_box_crumples_a_cloth_until_there_is_no_room_and_says_so() {
     let mut world: World3 = world();
     let half = DVec3::new(0.3, 0.05, 0.3);
     let wall = Shape3::cuboid(half).unwrap();
-    let bottom = world.add(Body::fixed(wall.clone()).at(DVec3::Y * -0.06).named("bottom")).unwrap();
+    let bottom = world
+        .add(
+            Body::fixed(wall.clone())
+                .at(DVec3::Y * -0.06)
+                .named("bottom"),
+        )
+        .unwrap();
     let keyframe = |time, y| Keyframe {
         time,
         pose: Pose::at(DVec3::Y * y),
     };
     let press = Script::Keyframes(vec![keyframe(0.0, 0.1), keyframe(1.0, 0.0)]);
-    let top = Body::kinematic(wall, press).at(DVec3::Y * 0.1).named("press");
+    let top = Body::kinematic(wall, press)
+        .at(DVec3::Y * 0.1)
+        .named("press");
     let top = world.add(top).unwrap();
     let soft = cloth(&mut world, 5, 0.02);
     let mut closed = None;
@@ -210,7 +270,11 @@ fn sheets_at_fifty_metres_a_second_stay_on_their_sides() {
     }
     let height = |id| {
         let nodes = world.nodes(id).unwrap();
-        nodes.iter().map(|n| world.pose(*n).unwrap().position.y).sum::<f64>() / nodes.len() as f64
+        nodes
+            .iter()
+            .map(|n| world.pose(*n).unwrap().position.y)
+            .sum::<f64>()
+            / nodes.len() as f64
     };
     assert!(height(above) > height(below));
 }
@@ -221,8 +285,12 @@ fn a_spinning_box_lands_on_another_and_both_come_to_rest() {
     let half = DVec3::new(0.1, 0.05, 0.15);
     let shape = Shape3::cuboid(half).unwrap();
     let floor = DVec3::new(1.0, 0.1, 1.0);
-    let ground = world.add(Body::fixed(Shape3::cuboid(floor).unwrap()).at(DVec3::Y * -0.1)).unwrap();
-    let still = world.add(Body::rigid(shape.clone()).at(DVec3::Y * 0.0505)).unwrap();
+    let ground = world
+        .add(Body::fixed(Shape3::cuboid(floor).unwrap()).at(DVec3::Y * -0.1))
+        .unwrap();
+    let still = world
+        .add(Body::rigid(shape.clone()).at(DVec3::Y * 0.0505))
+        .unwrap();
     let thrown = Body::rigid(shape)
         .at(DVec3::new(0.05, 0.3, 0.02))
         .spinning(DVec3::new(3.0, 5.0, -4.0));
@@ -230,7 +298,11 @@ fn a_spinning_box_lands_on_another_and_both_come_to_rest() {
     for _ in 0..120 {
         let certificate = world.step().unwrap().certificate.unwrap();
         assert!(certificate.penetration_m < 1e-9, "{certificate:?}");
-        assert_apart(&world, &[], &[(ground, floor), (still, half), (thrown, half)]);
+        assert_apart(
+            &world,
+            &[],
+            &[(ground, floor), (still, half), (thrown, half)],
+        );
     }
     let energy = world.energy().kinetic;
     assert!(energy < 1e-3, "{energy}");

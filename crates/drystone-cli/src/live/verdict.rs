@@ -100,8 +100,8 @@ pub(crate) fn settings<S: Space>(world: &World<S>) -> Settings {
     let settings = world.settings();
     let (iterations, tolerance) = settings.solver.iterations_and_tolerance();
     let substeps = match settings.strategy {
-        Strategy::Velocity => 1,
         Strategy::Substep(options) => options.substeps,
+        _ => 1,
     };
     let surface = world.materials.get(drystone::MaterialId::default());
     Settings {

@@ -1,8 +1,8 @@
 //! Joints: from names and directions to frames.
 
 use drystone::{
-    Axis, BodyId, Drive, Freedom, Goal, Joint as EngineJoint, JointKind as EngineKind, Linear,
-    Pose, Strategy, World,
+    Axis, BodyId, Drive, Feature, Freedom, Goal, Joint as EngineJoint, JointKind as EngineKind,
+    Linear, Pose, World,
 };
 
 use super::check::{self, finite, vector, vector_or_zero};
@@ -16,7 +16,7 @@ use crate::schema::{Joint, JointAxis, JointFrame, JointKind, Scene};
 pub(super) fn add_all<S: Dimension>(scene: &Scene, world: &mut World<S>) -> Result<(), Flaw> {
     for (index, joint) in scene.joints.iter().enumerate() {
         let path = FieldPath::default().key("joints").index(index);
-        if world.settings().strategy == Strategy::Velocity {
+        if world.settings().strategy.refuses(Feature::Joints) {
             let flaw = Flaw::new(path, "joints need the strategy \"substep\"");
             return Err(flaw.help("write `strategy = \"substep\"` at the top of the scene"));
         }

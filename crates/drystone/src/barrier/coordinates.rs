@@ -47,7 +47,11 @@ impl Coordinates {
             let inertial = &bodies.inertial[k];
             let mut free = [0.0; MOST];
             for (axis, free) in free.iter_mut().enumerate().take(S::DIM) {
-                *free = if inertial.inv_mass.component(axis) > 0.0 { 1.0 } else { 0.0 };
+                *free = if inertial.inv_mass.component(axis) > 0.0 {
+                    1.0
+                } else {
+                    0.0
+                };
             }
             if turns {
                 for axis in 0..S::SPIN_DIM {
@@ -55,10 +59,15 @@ impl Coordinates {
                 }
             }
             all.unknown[k] = Some(all.sizes.len() as u32);
-            all.sizes.push((S::DIM + if turns { S::SPIN_DIM } else { 0 }) as u32);
+            all.sizes
+                .push((S::DIM + if turns { S::SPIN_DIM } else { 0 }) as u32);
             all.bodies.push(k as u32);
             all.free.push(free);
-            let inertia = if turns { inertia_at_start(bodies, k) } else { DMat3::IDENTITY };
+            let inertia = if turns {
+                inertia_at_start(bodies, k)
+            } else {
+                DMat3::IDENTITY
+            };
             all.inertia.push((inertial.mass, inertia));
         }
         all
@@ -136,7 +145,11 @@ impl Coordinates {
         if turns && vertex.local != S::Vector::default() {
             let arm = place - solid::<S>(bodies.position[k] + way[k].linear);
             for axis in 0..S::SPIN_DIM {
-                let about = if S::DIM == 2 { DVec3::Z } else { jacobian.col(axis) };
+                let about = if S::DIM == 2 {
+                    DVec3::Z
+                } else {
+                    jacobian.col(axis)
+                };
                 columns[S::DIM + axis] = about.cross(arm);
             }
         }

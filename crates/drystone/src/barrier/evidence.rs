@@ -11,9 +11,9 @@ use crate::body::{Bodies, Motion};
 use crate::certify::Ledger;
 use crate::certify::law::Answered;
 use crate::detect::Contact;
+use crate::primitives::{Poses, Witness, contact_of, row_of, vector};
 use crate::problem::assemble::{Assembled, put_on_belt, responses};
 use crate::problem::{ContactProblem, Impulses, Island, Velocities};
-use crate::primitives::{Poses, Witness, contact_of, row_of, vector};
 use crate::solve::SolveReport;
 use crate::space::{Components, Space};
 use glamx::DVec3;
@@ -35,7 +35,11 @@ pub(crate) struct Evidence<S: Space> {
 }
 
 impl<S: Space> Evidence<S> {
-    pub(super) fn new(potential: &Potential<'_, S>, arrival: Arrival<S>, free: &[Motion<S>]) -> Self {
+    pub(super) fn new(
+        potential: &Potential<'_, S>,
+        arrival: Arrival<S>,
+        free: &[Motion<S>],
+    ) -> Self {
         let Arrival {
             state,
             touches,
@@ -58,7 +62,8 @@ impl<S: Space> Evidence<S> {
             let rub = rubbing.remove(&encounter.key()).unwrap_or_default();
             let primitives = potential.primitives;
             let bodies = potential.bodies;
-            let mut contact = contact_of(primitives, encounter, witness, bodies, potential.materials);
+            let mut contact =
+                contact_of(primitives, encounter, witness, bodies, potential.materials);
             contact.impulse = vector::<S>((push + rub) * dt);
             let gap = potential.witness(encounter, &potential.start);
             made.push((contact, gap.map_or(0.0, |w: Witness| w.distance)));
@@ -107,7 +112,9 @@ impl<S: Space> Evidence<S> {
             let mut sides = [row.a, row.b];
             put_on_belt(bodies, contact, &mut sides, &mut problem);
             [row.a, row.b] = sides;
-            impulses.local.push(S::to_local(&row.basis, contact.impulse));
+            impulses
+                .local
+                .push(S::to_local(&row.basis, contact.impulse));
             problem.rows.push(row);
         }
         let mut motion = self.reached.clone();

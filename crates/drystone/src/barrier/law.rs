@@ -53,8 +53,14 @@ mod tests {
         let [below, here, above] = [f(at - step), f(at), f(at + step)];
         let slope = (above[0] - below[0]) / (2.0 * step);
         let curvature = (above[1] - below[1]) / (2.0 * step);
-        assert!((slope - here[1]).abs() <= 1e-6 * here[1].abs().max(1e-3), "{slope} {here:?}");
-        assert!((curvature - here[2]).abs() <= 1e-5 * here[2].abs().max(1.0), "{curvature} {here:?}");
+        assert!(
+            (slope - here[1]).abs() <= 1e-6 * here[1].abs().max(1e-3),
+            "{slope} {here:?}"
+        );
+        assert!(
+            (curvature - here[2]).abs() <= 1e-5 * here[2].abs().max(1.0),
+            "{curvature} {here:?}"
+        );
     }
 
     #[test]

@@ -106,9 +106,12 @@ impl<S: Space> Potential<'_, S> {
 
     /// Goes to the minimum.
     pub(super) fn minimise(&mut self) -> Result<Arrival<S>, Failure<S>> {
+        self.primitives.check_apart(&self.reach())?;
         let nothing = vec![0.0; self.start.places.len()];
-        let near = self.near(&self.start.places, &nothing);
-        self.check_start(&near)?;
+        let places = &self.start.places;
+        let near = self
+            .primitives
+            .encounters(&self.reach(), places, places, &nothing);
         let touches = self.touches(&near, &self.start);
         self.frictions = self.frictions(&touches);
         let scripts = self.scripts();
@@ -151,28 +154,12 @@ impl<S: Space> Potential<'_, S> {
         })
     }
 
-    fn near(&self, places: &[[f64; 3]], bulge: &[f64]) -> Vec<Encounter> {
-        self.primitives.encounters(&self.reach(), places, places, bulge)
-    }
-
     fn reach(&self) -> Reach<'_, S> {
         Reach {
             bodies: self.bodies,
             rules: self.rules,
             distance: self.options.reach,
         }
-    }
-
-    fn check_start(&self, near: &[Encounter]) -> Result<(), Failure<S>> {
-        for encounter in near {
-            let distance = self.witness(encounter, &self.start).map(|w| w.distance);
-            let apart = distance.is_some_and(|d| d > 0.0);
-            if !apart {
-                let pair = [0, 1].map(|side| self.primitives.body_of(encounter, side));
-                return Err(Failure::Overlap(pair, -distance.unwrap_or(0.0)));
-            }
-        }
-        Ok(())
     }
 
     fn infeasible(&self, search: &Search<S>) -> Failure<S> {
@@ -215,22 +202,39 @@ impl<S: Space> Potential<'_, S> {
     fn iterate(&self, search: &mut Search<S>, scripts: &[Motion<S>]) -> Result<f64, Failure<S>> {
         let touches = self.touches(&search.near, &search.state);
         let is_moving_scripts = search.scripted < 1.0 && search.hold == 0;
-        let left = if is_moving_scripts { 1.0 - search.scripted } else { 0.0 };
+        let left = if is_moving_scripts {
+            1.0 - search.scripted
+        } else {
+            0.0
+        };
         let ahead: Vec<Motion<S>> = scripts.iter().map(|m| scaled(m, left)).collect();
         let direction = self
             .direction(&mut search.system, &search.state, &touches, &ahead)
             .ok_or(Failure::Numbers)?;
         let speed = self.speed(&direction);
         if search.hold > 0 {
-            search.hold = if speed <= self.options.tolerance { 0 } else { search.hold - 1 };
+            search.hold = if speed <= self.options.tolerance {
+                0
+            } else {
+                search.hold - 1
+            };
         }
-        let turn = direction.iter().map(|m| m.spin.length()).fold(0.0, f64::max);
-        let first = if turn > MOST_TURN { MOST_TURN / turn } else { 1.0 };
+        let turn = direction
+            .iter()
+            .map(|m| m.spin.length())
+            .fold(0.0, f64::max);
+        let first = if turn > MOST_TURN {
+            MOST_TURN / turn
+        } else {
+            1.0
+        };
         let whole = self.along(&search.state, &direction, first);
-        let bulge = self.primitives.bulge(&difference(&whole.way, &search.state.way));
-        let near = self
+        let bulge = self
             .primitives
-            .encounters(&self.reach(), &search.state.places, &whole.places, &bulge);
+            .bulge(&difference(&whole.way, &search.state.way));
+        let near =
+            self.primitives
+                .encounters(&self.reach(), &search.state.places, &whole.places, &bulge);
         let (mut part, mut state) = self.free_part(search, &direction, (first, whole), &near);
         if !is_moving_scripts {
             let before = self.energy(&near, &search.state);
@@ -249,7 +253,11 @@ impl<S: Space> Potential<'_, S> {
             }
         }
         if is_moving_scripts {
-            search.scripted = if part >= 1.0 { 1.0 } else { search.scripted + part * left };
+            search.scripted = if part >= 1.0 {
+                1.0
+            } else {
+                search.scripted + part * left
+            };
             if part * left < PROGRESS && search.scripted < 1.0 {
                 search.stalls += 1;
                 search.hold = HOLD;
@@ -294,7 +302,8 @@ impl<S: Space> Potential<'_, S> {
             let to = (&end.places[..], &end.way[..]);
             let mut least = 1.0;
             for encounter in near {
-                if let Some((safe, _)) = self.primitives.hit(encounter, [from, to], self.bodies, 0.0)
+                if let Some((safe, _)) =
+                    self.primitives.hit(encounter, [from, to], self.bodies, 0.0)
                     && safe < least
                 {
                     least = safe;

@@ -72,7 +72,12 @@ impl<S: Space> Potential<'_, S> {
         for soft in deformables.iter() {
             for element in &soft.elements {
                 let n = element.nodes().len() * S::DIM;
-                element.linearise(S::DIM, &soft.places(bodies, element), Curvature::Projected, &mut local);
+                element.linearise(
+                    S::DIM,
+                    &soft.places(bodies, element),
+                    Curvature::Projected,
+                    &mut local,
+                );
                 damping.extend_from_slice(&local.damping[..n * n]);
             }
         }
@@ -80,7 +85,12 @@ impl<S: Space> Potential<'_, S> {
     }
 
     /// Displacements and places of an element's nodes.
-    fn nodes_at(&self, soft: &Soft, element: &Element, state: &State<S>) -> [[f64; MOST_OF_ELEMENT]; 2] {
+    fn nodes_at(
+        &self,
+        soft: &Soft,
+        element: &Element,
+        state: &State<S>,
+    ) -> [[f64; MOST_OF_ELEMENT]; 2] {
         let mut x = soft.places(self.bodies, element);
         let mut moved = [0.0; MOST_OF_ELEMENT];
         for (k, &node) in element.nodes().iter().enumerate() {
@@ -115,7 +125,11 @@ impl<S: Space> Potential<'_, S> {
                 let [moved, x] = self.nodes_at(soft, element, state);
                 sum += square * element.energy(S::DIM, &x);
                 let damping = &self.damping[at..at + n * n];
-                sum += 0.5 * self.dt * (0..n).map(|i| moved[i] * row_dot(damping, n, i, &moved)).sum::<f64>();
+                sum += 0.5
+                    * self.dt
+                    * (0..n)
+                        .map(|i| moved[i] * row_dot(damping, n, i, &moved))
+                        .sum::<f64>();
                 at += n * n;
             }
         }
@@ -149,10 +163,16 @@ impl<S: Space> Potential<'_, S> {
         touches: &[Touch],
         ahead: &[Motion<S>],
     ) -> Option<Vec<Motion<S>>> {
-        let mut terms: Vec<Term> = touches.iter().map(|t| self.barrier_term(t, state)).collect();
+        let mut terms: Vec<Term> = touches
+            .iter()
+            .map(|t| self.barrier_term(t, state))
+            .collect();
         terms.extend(self.frictions.iter().map(|f| self.friction_term(f, state)));
         let couples = self.couples(&terms);
-        if system.as_ref().is_none_or(|system| system.couples != couples) {
+        if system
+            .as_ref()
+            .is_none_or(|system| system.couples != couples)
+        {
             let matrix = BlockCholesky::new(&self.coordinates.sizes, couples.clone()).ok()?;
             *system = Some(System { matrix, couples });
         }
@@ -206,7 +226,12 @@ impl<S: Space> Potential<'_, S> {
         for soft in self.deformables.iter() {
             for element in &soft.elements {
                 list.clear();
-                list.extend(element.nodes().iter().map(|&node| soft.nodes[node as usize]));
+                list.extend(
+                    element
+                        .nodes()
+                        .iter()
+                        .map(|&node| soft.nodes[node as usize]),
+                );
                 add(&list);
             }
         }
@@ -259,14 +284,15 @@ impl<S: Space> Potential<'_, S> {
                     square * local.stiffness[i * n + j] + self.dt * damping[i * n + j]
                 };
                 for (p, &row) in nodes.iter().enumerate() {
-                    let Some(row) = self.coordinates.unknown[soft.nodes[row as usize] as usize] else {
+                    let Some(row) = self.coordinates.unknown[soft.nodes[row as usize] as usize]
+                    else {
                         continue;
                     };
                     let start = matrix.start(row);
                     for i in 0..dim {
                         let at = p * dim + i;
-                        slope[start + i] += square * local.gradient[at]
-                            + self.dt * row_dot(damping, n, at, &moved);
+                        slope[start + i] +=
+                            square * local.gradient[at] + self.dt * row_dot(damping, n, at, &moved);
                     }
                     for (q, &column) in nodes.iter().enumerate() {
                         let body = soft.nodes[column as usize] as usize;
@@ -361,9 +387,9 @@ impl<S: Space> Potential<'_, S> {
             };
             let place = DVec3::from_array(state.places[*v as usize]);
             let jacobian = &state.jacobians[vertex.body as usize];
-            let columns = self
-                .coordinates
-                .columns(vertex, (self.bodies, &state.way), place, jacobian);
+            let columns =
+                self.coordinates
+                    .columns(vertex, (self.bodies, &state.way), place, jacobian);
             let start = matrix.start(row);
             let size = self.coordinates.sizes[row as usize] as usize;
             for (i, column) in columns.iter().enumerate().take(size) {
@@ -405,5 +431,9 @@ pub(super) struct System {
 }
 
 fn row_dot(matrix: &[f64], n: usize, row: usize, x: &[f64]) -> f64 {
-    matrix[row * n..(row + 1) * n].iter().zip(x).map(|(a, b)| a * b).sum()
+    matrix[row * n..(row + 1) * n]
+        .iter()
+        .zip(x)
+        .map(|(a, b)| a * b)
+        .sum()
 }

@@ -61,7 +61,9 @@ impl<S: Space> Potential<'_, S> {
             masses.fold(0.0, f64::max)
         };
         let mass: f64 = encounter.vertices().into_iter().map(mass_of).sum();
-        let gap = self.witness(encounter, &self.start).map_or(0.0, |w| w.distance);
+        let gap = self
+            .witness(encounter, &self.start)
+            .map_or(0.0, |w| w.distance);
         let squeezed = (TIGHT * self.options.reach / gap.max(1e-9 * self.options.reach)).max(1.0);
         mass * squeezed.sqrt() / (self.dt * self.dt)
     }
@@ -69,7 +71,9 @@ impl<S: Space> Potential<'_, S> {
     /// What nearly parallel edges weigh, its slope, and the product of their sides.
     fn fading(&self, encounter: &Encounter, state: &State<S>) -> ([f64; 2], [DVec3; 2]) {
         let sides = |places: &[[f64; 3]]| match encounter {
-            Encounter::Pair(Pair::Edges(first, second)) if self.primitives.is_between_faces(encounter) => {
+            Encounter::Pair(Pair::Edges(first, second))
+                if self.primitives.is_between_faces(encounter) =>
+            {
                 Some([first, second].map(|[a, b]| {
                     DVec3::from_array(places[*b as usize]) - DVec3::from_array(places[*a as usize])
                 }))
@@ -155,7 +159,12 @@ impl<S: Space> Potential<'_, S> {
         state: &State<S>,
     ) -> Vec<(u32, Columns)> {
         let mut sides: Vec<(u32, Columns)> = Vec::with_capacity(4);
-        for ((vertices, weights), sign) in encounter.vertices().into_iter().zip(weights).zip([-1.0, 1.0]) {
+        for ((vertices, weights), sign) in encounter
+            .vertices()
+            .into_iter()
+            .zip(weights)
+            .zip([-1.0, 1.0])
+        {
             for (&v, weight) in vertices.iter().flatten().zip(weights) {
                 if weight == 0.0 {
                     continue;
@@ -185,13 +194,15 @@ impl<S: Space> Potential<'_, S> {
     pub(super) fn frictions(&self, touches: &[Touch]) -> Vec<Friction> {
         let mut all = Vec::new();
         for touch in touches {
-            let [a, b] = [0, 1].map(|side| self.primitives.body_of(&touch.encounter, side) as usize);
+            let [a, b] =
+                [0, 1].map(|side| self.primitives.body_of(&touch.encounter, side) as usize);
             let surface = self
                 .materials
                 .between(self.bodies.material[a], self.bodies.material[b]);
             let strength = surface.friction * touch.force;
             if strength > 0.0 {
-                let belt = |k: usize| S::rotate(self.bodies.rotation[k], self.bodies.surface_velocity[k]);
+                let belt =
+                    |k: usize| S::rotate(self.bodies.rotation[k], self.bodies.surface_velocity[k]);
                 let slide = (belt(b) - belt(a)) * self.dt;
                 all.push(Friction {
                     encounter: touch.encounter,
@@ -209,11 +220,16 @@ impl<S: Space> Potential<'_, S> {
     /// How far the second point slid over the first in the step, m.
     fn slip(&self, friction: &Friction, state: &State<S>) -> DVec3 {
         let mut slip = friction.slide;
-        let sides = friction.encounter.vertices().into_iter().zip(friction.weights);
+        let sides = friction
+            .encounter
+            .vertices()
+            .into_iter()
+            .zip(friction.weights);
         for ((vertices, weights), sign) in sides.zip([-1.0, 1.0]) {
             for (&v, weight) in vertices.iter().flatten().zip(weights) {
                 let v = v as usize;
-                let moved = DVec3::from_array(state.places[v]) - DVec3::from_array(self.start.places[v]);
+                let moved =
+                    DVec3::from_array(state.places[v]) - DVec3::from_array(self.start.places[v]);
                 slip += moved * (sign * weight);
             }
         }

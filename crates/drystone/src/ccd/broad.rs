@@ -368,12 +368,7 @@ fn grown_outwards<S: Space>(bounds: &Bounds<S>, grow: f64) -> Bounds<S> {
     grown
 }
 
-fn check(
-    mesh: &Mesh<'_>,
-    start: usize,
-    end: usize,
-    growth: &Growth<'_>,
-) -> Result<(), BroadError> {
+fn check(mesh: &Mesh<'_>, start: usize, end: usize, growth: &Growth<'_>) -> Result<(), BroadError> {
     if start != end {
         return Err(BroadError::Lengths { start, end });
     }

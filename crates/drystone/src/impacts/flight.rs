@@ -6,9 +6,9 @@ use crate::detect::Contact;
 use crate::detect::rules::PairRules;
 use crate::integrate::mean_spin;
 use crate::primitives::{Encounter, Failure, Primitives, Reach, Witness, contact_of, row_of};
+use crate::problem::ContactProblem;
 use crate::problem::Row;
 use crate::problem::assemble::{Assembled, group_by_island, put_on_belt, responses};
-use crate::problem::ContactProblem;
 use crate::settings::Settings;
 use crate::space::{Components, Space};
 use glamx::DVec3;
@@ -57,7 +57,11 @@ struct Moment<S: Space> {
 }
 
 impl<'a, S: Space> Flight<'a, S> {
-    pub(super) fn new(start: &Start<'a, S>, bodies: &'a Bodies<S>, primitives: &'a Primitives<S>) -> Self {
+    pub(super) fn new(
+        start: &Start<'a, S>,
+        bodies: &'a Bodies<S>,
+        primitives: &'a Primitives<S>,
+    ) -> Self {
         let still = vec![Motion::default(); bodies.len()];
         Self {
             start: primitives.places(bodies, &still),
@@ -83,24 +87,19 @@ impl<'a, S: Space> Flight<'a, S> {
         (0..self.bodies.len()).map(of).collect()
     }
 
-    fn witness(&self, encounter: &Encounter, places: &[[f64; 3]], way: &[Motion<S>]) -> Option<Witness> {
-        self.primitives.witness(encounter, (self.bodies, way), places)
+    fn witness(
+        &self,
+        encounter: &Encounter,
+        places: &[[f64; 3]],
+        way: &[Motion<S>],
+    ) -> Option<Witness> {
+        self.primitives
+            .witness(encounter, (self.bodies, way), places)
     }
 
     /// Fails if anything touches at the start.
     pub(super) fn check_start(&self) -> Result<(), Failure<S>> {
-        let nothing = vec![0.0; self.start.len()];
-        for encounter in self
-            .primitives
-            .encounters(&self.reach(), &self.start, &self.start, &nothing)
-        {
-            let distance = self.witness(&encounter, &self.start, &self.still).map(|w| w.distance);
-            if !distance.is_some_and(|d| d > 0.0) {
-                let pair = [0, 1].map(|side| self.primitives.body_of(&encounter, side));
-                return Err(Failure::Overlap(pair, -distance.unwrap_or(0.0)));
-            }
-        }
-        Ok(())
+        self.primitives.check_apart(&self.reach())
     }
 
     fn reach(&self) -> Reach<'_, S> {
@@ -173,7 +172,8 @@ impl<'a, S: Space> Flight<'a, S> {
             Encounter::Wall(..) => self.witness(&encounter, &self.start, &self.still)?.distance,
             Encounter::Pair(_) => {
                 let mut between = DVec3::ZERO;
-                for ((side, weights), sign) in vertices.iter().zip(witness.weights).zip([-1.0, 1.0]) {
+                for ((side, weights), sign) in vertices.iter().zip(witness.weights).zip([-1.0, 1.0])
+                {
                     for (v, weight) in side.iter().flatten().zip(weights) {
                         between += DVec3::from_array(self.start[*v as usize]) * (sign * weight);
                     }
@@ -193,7 +193,13 @@ impl<'a, S: Space> Flight<'a, S> {
     }
 
     /// Impacts as one problem over `dt` seconds; without bounce and friction if `is_plain`.
-    pub(super) fn assemble(&self, hits: &[Hit<S>], free: &[Motion<S>], dt: f64, is_plain: bool) -> Assembled<S> {
+    pub(super) fn assemble(
+        &self,
+        hits: &[Hit<S>],
+        free: &[Motion<S>],
+        dt: f64,
+        is_plain: bool,
+    ) -> Assembled<S> {
         let contacts: Vec<Contact<S>> = hits.iter().map(|hit| hit.contact).collect();
         let (contact_of_row, islands) = group_by_island(self.bodies, &contacts);
         let mut problem = ContactProblem {
@@ -218,7 +224,11 @@ impl<'a, S: Space> Flight<'a, S> {
             let at = problem.rows.len();
             problem.rows.push(row);
             let left = hit.gap - 2.0 * self.keep;
-            let mut target = if left > 0.0 { -left / dt } else { -left * OPENING };
+            let mut target = if left > 0.0 {
+                -left / dt
+            } else {
+                -left * OPENING
+            };
             let approach = problem.relative_velocity(at, &before).component(0);
             if !is_plain && approach < -self.settings.contact.restitution_threshold {
                 target = target.max(-hit.contact.surface.restitution * approach);

@@ -47,7 +47,12 @@ pub(crate) fn parallel<S: Space>(
         let of_row = |(row, &k): (usize, &u32)| {
             S::to_local(&assembled.problem.rows[row].basis, known[k as usize])
         };
-        impulses.local = assembled.contact_of_row.iter().enumerate().map(of_row).collect();
+        impulses.local = assembled
+            .contact_of_row
+            .iter()
+            .enumerate()
+            .map(of_row)
+            .collect();
         let mut solver = start.settings.solver;
         let again = elastic.settle(bodies, &mut solver, &mut assembled, &mut impulses);
         solve = SolveReport {
@@ -73,10 +78,12 @@ pub(crate) fn parallel<S: Space>(
     }
     let mut reached: Vec<Motion<S>> = velocities.clone();
     reached.extend_from_slice(&assembled.problem.free[bodies.len()..]);
-    let contacts = all.into_values().map(|(hit, impulse)| crate::detect::Contact {
-        impulse,
-        ..hit.contact
-    });
+    let contacts = all
+        .into_values()
+        .map(|(hit, impulse)| crate::detect::Contact {
+            impulse,
+            ..hit.contact
+        });
     Ok(Outcome {
         end: Poses::after(bodies, &way, &velocities),
         motion: velocities,

@@ -53,7 +53,9 @@ pub(crate) fn sequential<S: Space>(
         resolution.impacts += 1;
         let impulse = resolve(&flight, first, start, &mut velocities, left);
         let key = first.encounter.key();
-        let before = all.remove(&key).map_or(S::Vector::default(), |(_, known)| known);
+        let before = all
+            .remove(&key)
+            .map_or(S::Vector::default(), |(_, known)| known);
         all.insert(key, (first.clone(), before + impulse));
         let part = free_part(&flight, &way, first.safe);
         let partly: Vec<Motion<S>> = way.iter().map(|m| scaled(m, part)).collect();
@@ -128,7 +130,12 @@ fn outcome<S: Space>(
         S::to_local(&assembled.problem.rows[row].basis, known[k as usize])
     };
     let impulses = Impulses {
-        local: assembled.contact_of_row.iter().enumerate().map(of_row).collect(),
+        local: assembled
+            .contact_of_row
+            .iter()
+            .enumerate()
+            .map(of_row)
+            .collect(),
     };
     let mut reached = velocities.clone();
     reached.extend_from_slice(&assembled.problem.free[start.bodies.len()..]);

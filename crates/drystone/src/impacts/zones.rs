@@ -61,7 +61,12 @@ pub(super) fn fail_safe<S: Space>(
 }
 
 /// Solves impacts together, without bounce and friction, from these velocities.
-fn inelastic<S: Space>(flight: &Flight<'_, S>, hits: &[Hit<S>], velocities: &mut [Motion<S>], dt: f64) {
+fn inelastic<S: Space>(
+    flight: &Flight<'_, S>,
+    hits: &[Hit<S>],
+    velocities: &mut [Motion<S>],
+    dt: f64,
+) {
     let mut assembled = flight.assemble(hits, velocities, dt, true);
     let mut impulses = Impulses {
         local: vec![S::Vector::default(); hits.len()],
@@ -119,7 +124,10 @@ impl Zones {
     ) {
         let mut zones: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for &k in &self.members {
-            zones.entry(self.forest.lowest(k)).or_default().push(k as usize);
+            zones
+                .entry(self.forest.lowest(k))
+                .or_default()
+                .push(k as usize);
         }
         for list in zones.values() {
             let is_scripted = |k: &&usize| matches!(flight.bodies.kind[**k], Kind::Kinematic(_));
@@ -133,12 +141,20 @@ impl Zones {
                 let arm = flight.bodies.position[k] - center;
                 velocities[k] = Motion {
                     linear: whole.linear + S::spin_cross(whole.spin, arm),
-                    spin: if flight.bodies.turns(k) { whole.spin } else { S::Spin::default() },
+                    spin: if flight.bodies.turns(k) {
+                        whole.spin
+                    } else {
+                        S::Spin::default()
+                    },
                 };
                 let turned = S::rotate(S::turn(S::Rotation::default(), whole.spin * dt), arm);
                 way[k] = Motion {
                     linear: whole.linear * dt + turned - arm,
-                    spin: if flight.bodies.turns(k) { whole.spin * dt } else { S::Spin::default() },
+                    spin: if flight.bodies.turns(k) {
+                        whole.spin * dt
+                    } else {
+                        S::Spin::default()
+                    },
                 };
             }
         }
@@ -198,7 +214,9 @@ fn divide<S: Space>(inertia: &dyn Fn(S::Spin) -> S::Spin, momentum: S::Spin) -> 
         return S::Spin::default();
     }
     let spin = matrix.inverse() * glamx::DVec3::from_array(momentum.to_array3());
-    (0..3).fold(S::Spin::default(), |sum, axis| sum.with_component(axis, spin[axis]))
+    (0..3).fold(S::Spin::default(), |sum, axis| {
+        sum.with_component(axis, spin[axis])
+    })
 }
 
 /// All bodies of an impact.

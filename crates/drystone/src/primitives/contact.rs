@@ -19,7 +19,12 @@ pub(crate) fn contact_of<S: Space>(
     let [a, b] = [0, 1].map(|side| primitives.body_of(encounter, side));
     let nodes = [0, 1].map(|side| node_point(primitives, encounter, witness, bodies, side));
     let normal = vector::<S>(witness.normal);
-    let belt = |k: u32| S::rotate(bodies.rotation[k as usize], bodies.surface_velocity[k as usize]);
+    let belt = |k: u32| {
+        S::rotate(
+            bodies.rotation[k as usize],
+            bodies.surface_velocity[k as usize],
+        )
+    };
     let slide = belt(b) - belt(a);
     let [_, first, second, third, _] = encounter.key();
     let material = |k: u32| bodies.material[k as usize];

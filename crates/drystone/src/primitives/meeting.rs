@@ -1,6 +1,6 @@
 //! Which primitives are near each other on a way, how near, and when they meet.
 
-use super::{Primitives, solid};
+use super::{Failure, Primitives, solid};
 use crate::body::{Bodies, Motion};
 use crate::ccd::broad::{BroadPhase, Mesh};
 use crate::deform::meeting::{Near, Pair, impact, nearest, place_in};
@@ -72,7 +72,8 @@ impl<S: Space> Primitives<S> {
 
     /// Thickness of both sides together, m.
     pub(crate) fn thickness(&self, encounter: &Encounter) -> f64 {
-        let of = |side: Option<[u32; 3]>| side.map_or(0.0, |[v, ..]| self.vertices[v as usize].radius);
+        let of =
+            |side: Option<[u32; 3]>| side.map_or(0.0, |[v, ..]| self.vertices[v as usize].radius);
         encounter.vertices().into_iter().map(of).sum()
     }
 
@@ -118,7 +119,10 @@ impl<S: Space> Primitives<S> {
             edges: &self.edges,
             faces: &[],
         };
-        if broad.sweep_thick(&mesh, &flat(start), &flat(end), growth).is_err() {
+        if broad
+            .sweep_thick(&mesh, &flat(start), &flat(end), growth)
+            .is_err()
+        {
             return Vec::new();
         }
         let mut is_alone = vec![false; self.vertices.len()];
@@ -143,7 +147,10 @@ impl<S: Space> Primitives<S> {
             edges: &self.edges,
             faces: &self.faces,
         };
-        if broad.sweep_thick(&mesh, &points(start), &points(end), growth).is_err() {
+        if broad
+            .sweep_thick(&mesh, &points(start), &points(end), growth)
+            .is_err()
+        {
             return Vec::new();
         }
         let face = |&[v, f]: &[u32; 2]| Pair::FaceVertex(self.faces[f as usize], v);
@@ -153,7 +160,8 @@ impl<S: Space> Primitives<S> {
             let is_point = |[a, b]: [u32; 2]| a == b;
             let has_faces = |[a, _]: [u32; 2]| self.has_faces[a as usize];
             // A point finds faces by itself.
-            let twice = is_point(first) && has_faces(second) || is_point(second) && has_faces(first);
+            let twice =
+                is_point(first) && has_faces(second) || is_point(second) && has_faces(first);
             (!twice).then_some(Pair::Edges(first, second))
         };
         pairs.extend(broad.edge_edge().iter().filter_map(edges));
@@ -165,7 +173,12 @@ impl<S: Space> Primitives<S> {
         let sides = pair.vertices();
         let moves = |&v: &u32| reach.bodies.is_dynamic(body(v) as usize);
         sides.iter().flatten().any(moves)
-            && Self::may_meet(reach.bodies, reach.rules, body(sides[0][0]), body(sides[1][0]))
+            && Self::may_meet(
+                reach.bodies,
+                reach.rules,
+                body(sides[0][0]),
+                body(sides[1][0]),
+            )
     }
 
     fn add_walls(
@@ -187,14 +200,27 @@ impl<S: Space> Primitives<S> {
                 let lowest = height(&start[v]).min(height(&end[v])) - growth[v];
                 let is_far = stands && lowest > 0.5 * reach.distance;
                 let moves = bodies.is_dynamic(vertex.body as usize);
-                if moves
-                    && !is_far
-                    && Self::may_meet(bodies, reach.rules, wall.body, vertex.body)
-                {
+                if moves && !is_far && Self::may_meet(bodies, reach.rules, wall.body, vertex.body) {
                     found.push(Encounter::Wall(w as u32, v as u32));
                 }
             }
         }
+    }
+
+    /// Fails if anything touches or overlaps where bodies stand.
+    pub(crate) fn check_apart(&self, reach: &Reach<'_, S>) -> Result<(), Failure<S>> {
+        let still = vec![Motion::default(); reach.bodies.len()];
+        let places = self.places(reach.bodies, &still);
+        let nothing = vec![0.0; places.len()];
+        for encounter in self.encounters(reach, &places, &places, &nothing) {
+            let witness = self.witness(&encounter, (reach.bodies, &still), &places);
+            let distance = witness.map(|w| w.distance);
+            if !distance.is_some_and(|d| d > 0.0) {
+                let pair = [0, 1].map(|side| self.body_of(&encounter, side));
+                return Err(Failure::Overlap(pair, -distance.unwrap_or(0.0)));
+            }
+        }
+        Ok(())
     }
 
     /// How near two primitives are with vertices at `places` and bodies moved by `way`. `None`

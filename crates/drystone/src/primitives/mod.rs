@@ -100,7 +100,10 @@ impl<S: Space> Poses<S> {
             ..velocities[k]
         };
         Self {
-            position: all.clone().map(|k| bodies.position[k] + way[k].linear).collect(),
+            position: all
+                .clone()
+                .map(|k| bodies.position[k] + way[k].linear)
+                .collect(),
             motion: all.map(carried).collect(),
             rotation,
         }
@@ -248,7 +251,8 @@ impl<S: Space> Primitives<S> {
             self.faces.push([a, b, c].map(|v| first + v));
         }
         for (edge, normals) in sides {
-            let is_flat = matches!(normals[..], [n, m] if n.cross(m).length() < FLAT && n.dot(m) > 0.0);
+            let is_flat =
+                matches!(normals[..], [n, m] if n.cross(m).length() < FLAT && n.dot(m) > 0.0);
             if !is_flat {
                 self.edges.push(edge.map(|v| first + v));
             }
@@ -306,7 +310,15 @@ fn turned<S: Space>(bodies: &Bodies<S>, way: &[Motion<S>], k: usize) -> S::Rotat
 
 /// Corners and triangles of a box.
 fn block(half: [f64; 3]) -> ([[f64; 3]; 8], [[u32; 3]; 12]) {
-    let corner = |k: usize| [0, 1, 2].map(|axis| if k >> axis & 1 == 0 { -half[axis] } else { half[axis] });
+    let corner = |k: usize| {
+        [0, 1, 2].map(|axis| {
+            if k >> axis & 1 == 0 {
+                -half[axis]
+            } else {
+                half[axis]
+            }
+        })
+    };
     let points = [0, 1, 2, 3, 4, 5, 6, 7].map(corner);
     let triangles = [
         [0, 2, 1],

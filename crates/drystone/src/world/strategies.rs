@@ -11,7 +11,7 @@ use crate::impacts::{self, Impacts, Outcome};
 use crate::integrate;
 use crate::material::MaterialId;
 use crate::penalty::{self, Penalty};
-use crate::primitives::{Failure, Poses, Primitives};
+use crate::primitives::{Failure, Poses, Primitives, Reach};
 use crate::problem::assemble::assemble;
 use crate::settings::{Feature, Strategy};
 use crate::shape::Geometry;
@@ -27,12 +27,42 @@ impl<S: Space> World<S> {
         if !self.joints.is_empty() && strategy.refuses(Feature::Joints) {
             return Err(StepError::JointsNeedSubstep);
         }
-        let soft = |w: &Self| w.deformables.iter().next().map(|s| format!(" (`{}`)", s.name));
+        let soft = |w: &Self| {
+            w.deformables
+                .iter()
+                .next()
+                .map(|s| format!(" (`{}`)", s.name))
+        };
         self.refuse(Feature::Deformables, soft)?;
-        self.refuse(Feature::Hooks, |w| w.hooks.0.as_ref().map(|_| String::new()))?;
-        self.refuse(Feature::OneWay, |w| w.find(|k| w.bodies.one_way[k].is_some()))?;
+        self.refuse(Feature::Hooks, |w| {
+            w.hooks.0.as_ref().map(|_| String::new())
+        })?;
+        self.refuse(Feature::OneWay, |w| {
+            w.find(|k| w.bodies.one_way[k].is_some())
+        })?;
         self.refuse(Feature::Cylinders, |w| w.find(|k| w.has_cylinders(k)))?;
         self.refuse(Feature::Restitution, Self::bouncing)
+    }
+
+    /// Whether a step can start from where bodies stand: strategies that watch motion need gaps
+    /// everywhere. Every step asks this; ask it before the first to hear of it in time.
+    pub fn check_start(&self) -> Result<(), StepError> {
+        let watches = matches!(
+            self.settings.strategy,
+            Strategy::Barrier(_) | Strategy::Parallel(_) | Strategy::Sequential(_)
+        );
+        if !watches {
+            return Ok(());
+        }
+        let primitives = Primitives::new(&self.bodies, &self.deformables)
+            .map_err(|(body, shape)| self.failed(Failure::Shape(body, shape)))?;
+        let reach = Reach {
+            bodies: &self.bodies,
+            rules: &self.pair_rules(),
+            distance: 0.0,
+        };
+        let apart = primitives.check_apart(&reach);
+        apart.map_err(|failure| self.failed(failure))
     }
 
     /// Fails if the strategy does not serve a feature and `found` finds it.

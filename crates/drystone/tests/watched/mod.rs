@@ -46,11 +46,23 @@ pub fn assert_apart(world: &World3, soft: &[DeformableId], boxes: &[(drystone::B
                 }
             }
         }
-        for [a, b, c, d] in [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]] {
+        for [a, b, c, d] in [
+            [0, 1, 3, 2],
+            [4, 5, 7, 6],
+            [0, 1, 5, 4],
+            [2, 3, 7, 6],
+            [0, 2, 6, 4],
+            [1, 3, 7, 5],
+        ] {
             faces.push([first + a, first + b, first + c]);
             faces.push([first + a, first + c, first + d]);
         }
     }
     let cut = drystone::intersect::edge_face(&places, &edges, &faces).unwrap();
-    assert!(cut.is_empty(), "{} meet in step {}", cut.len(), world.steps());
+    assert!(
+        cut.is_empty(),
+        "{} meet in step {}",
+        cut.len(),
+        world.steps()
+    );
 }
