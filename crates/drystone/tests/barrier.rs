@@ -307,3 +307,28 @@ fn a_spinning_box_lands_on_another_and_both_come_to_rest() {
     let energy = world.energy().kinetic;
     assert!(energy < 1e-3, "{energy}");
 }
+
+/// A ball on a slope of tan θ = 0.3 with μ = 0.5 rolls without slipping: 5/7 g sin θ.
+#[test]
+fn a_ball_rolls_down_a_slope() {
+    let mut world: World3 = world();
+    let stone = Material {
+        friction: 0.5,
+        ..Material::default()
+    };
+    let stone = world.materials.add(stone).unwrap();
+    let normal = DVec3::new(-0.3, 1.0, 0.0).normalize();
+    let slope = Body::fixed(Shape3::half_space(normal).unwrap()).of(stone);
+    world.add(slope).unwrap();
+    let start = normal * 0.1005;
+    let ball = Body::rigid(Shape3::ball(0.1).unwrap()).of(stone).at(start);
+    let ball = world.add(ball).unwrap();
+    run(&mut world, 60);
+    let moved = (world.pose(ball).unwrap().position - start).length();
+    let theta = 0.3_f64.atan();
+    let exact = 0.5 * 5.0 / 7.0 * 9.81 * theta.sin();
+    assert!((moved - exact).abs() < 0.03 * exact, "{moved} {exact}");
+    let motion = world.bodies().motion[ball.index()];
+    let rolling = motion.linear.length() - 0.1 * motion.spin.length();
+    assert!(rolling.abs() < 0.01 * motion.linear.length(), "{motion:?}");
+}

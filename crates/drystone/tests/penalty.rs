@@ -96,7 +96,8 @@ fn friction_holds_and_slides_around_tan_theta() {
         let moved = (world.pose(cube).unwrap().position - start).length();
         let exact = 0.5 * 9.81 * (theta.sin() - mu * theta.cos());
         if slides {
-            assert!((moved - exact).abs() < 0.05 * exact, "{moved} {exact}");
+            // Below the slip speed friction is weaker: up to twice 1 cm/s too fast, for a second.
+            assert!((moved - exact).abs() < 0.02, "{moved} {exact}");
         } else {
             // It creeps: a hundredth of a metre a second at most.
             assert!(moved < 0.01, "{moved}");

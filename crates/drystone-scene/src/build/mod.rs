@@ -37,6 +37,12 @@ impl Scene {
         self.build_with_warnings().map(|(world, _)| world)
     }
 
+    /// A strategy with this scene's options for it; `None` if there is none of that name.
+    #[must_use]
+    pub fn strategy_named(&self, name: &str) -> Option<drystone::Strategy> {
+        settings::strategy(self, name)
+    }
+
     /// Makes the engine's world, and says what looks odd at the start: bodies that overlap.
     pub fn build_with_warnings(&self) -> Result<(AnyWorld, Vec<Warning>), SceneError> {
         let built = match self.dimension {

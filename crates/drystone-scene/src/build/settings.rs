@@ -23,7 +23,7 @@ pub(super) fn world<S: Dimension>(scene: &Scene) -> Result<World<S>, Flaw> {
         "strategy",
         root.key("strategy"),
     )?;
-    let strategy = strategy(scene);
+    let strategy = scene.strategy_named(&scene.strategy).unwrap_or_default();
     let mut settings = Settings::<S> {
         dt: strategy.usual_dt(),
         solver: solver(scene)?,
@@ -58,8 +58,9 @@ fn set(field: &mut f64, value: Option<f64>) {
     }
 }
 
-fn strategy(scene: &Scene) -> Strategy {
-    let mut strategy = Strategy::named(&scene.strategy).unwrap_or_default();
+/// A strategy of that name with the scene's options.
+pub(crate) fn strategy(scene: &Scene, name: &str) -> Option<Strategy> {
+    let mut strategy = Strategy::named(name)?;
     match &mut strategy {
         Strategy::Substep(options) => {
             options.substeps = scene.substep.substeps.unwrap_or(options.substeps);
@@ -84,7 +85,7 @@ fn strategy(scene: &Scene) -> Strategy {
         }
         Strategy::Velocity => {}
     }
-    strategy
+    Some(strategy)
 }
 
 fn solver(scene: &Scene) -> Result<SolverKind, Flaw> {

@@ -127,8 +127,8 @@ impl Coordinates {
         way.iter().map(of).collect()
     }
 
-    /// How a vertex at `place` moves with its body's unknowns, or with all of a scripted body's
-    /// motion.
+    /// How a point at `place` that a vertex's body carries moves with the body's unknowns, or with
+    /// all of a scripted body's motion.
     pub(super) fn columns<S: Space>(
         &self,
         vertex: &Vertex<S>,
@@ -142,7 +142,7 @@ impl Coordinates {
             column[axis] = 1.0;
         }
         let turns = matches!(bodies.kind[k], Kind::Rigid | Kind::Kinematic(_));
-        if turns && vertex.local != S::Vector::default() {
+        if turns {
             let arm = place - solid::<S>(bodies.position[k] + way[k].linear);
             for axis in 0..S::SPIN_DIM {
                 let about = if S::DIM == 2 {

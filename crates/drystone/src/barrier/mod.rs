@@ -45,6 +45,7 @@ mod law;
 mod newton;
 mod potential;
 mod terms;
+mod turning;
 
 pub(crate) use evidence::Evidence;
 pub(crate) use newton::Start;

@@ -1,7 +1,7 @@
 //! The incremental potential of a step: its value, its slope and its curvature.
 
 use super::Barrier;
-use super::coordinates::{Coordinates, MOST};
+use super::coordinates::{Columns, Coordinates, MOST};
 use super::terms::{Friction, Term, Touch};
 use crate::body::{Bodies, Motion};
 use crate::deform::element::{Curvature, Element, Local, MOST as MOST_OF_ELEMENT};
@@ -380,6 +380,7 @@ impl<S: Space> Potential<'_, S> {
                 }
             }
         }
+        self.add_turning(matrix, term, state);
         for (v, force) in &term.extra {
             let vertex = &self.primitives.vertices[*v as usize];
             let Some(row) = self.coordinates.unknown[vertex.body as usize] else {
@@ -394,6 +395,51 @@ impl<S: Space> Potential<'_, S> {
             let size = self.coordinates.sizes[row as usize] as usize;
             for (i, column) in columns.iter().enumerate().take(size) {
                 slope[start + i] += square * column.dot(*force);
+            }
+        }
+    }
+
+    /// Adds what the turning of a contact's normal stiffens.
+    fn add_turning(&self, matrix: &mut BlockCholesky, term: &Term, state: &State<S>) {
+        let Some(turning) = &term.turning else {
+            return;
+        };
+        let square = self.dt * self.dt;
+        let bodies: Vec<(Option<u32>, Columns)> = turning
+            .vertices
+            .iter()
+            .map(|&v| {
+                let vertex = &self.primitives.vertices[v as usize];
+                let k = vertex.body as usize;
+                let place = DVec3::from_array(state.places[v as usize]);
+                let way = (self.bodies, &state.way[..]);
+                let columns = self
+                    .coordinates
+                    .columns(vertex, way, place, &state.jacobians[k]);
+                (self.coordinates.unknown[k], columns)
+            })
+            .collect();
+        for (i, (row, columns_i)) in bodies.iter().enumerate() {
+            for (j, (column, columns_j)) in bodies.iter().enumerate() {
+                let (Some(row), Some(column)) = (*row, *column) else {
+                    continue;
+                };
+                if row > column {
+                    continue;
+                }
+                let Some(place) = matrix.place(row, column) else {
+                    continue;
+                };
+                let size = self.coordinates.sizes[row as usize] as usize;
+                let width = self.coordinates.sizes[column as usize] as usize;
+                for (at, of_j) in columns_j.iter().enumerate().take(width) {
+                    let pushed = turning.answer(i, j, *of_j) * square;
+                    let mut entries = [0.0; MOST];
+                    for (entry, of_i) in entries.iter_mut().zip(columns_i).take(size) {
+                        *entry = of_i.dot(pushed);
+                    }
+                    matrix.add_to_column(place, at, &entries[..size]);
+                }
             }
         }
     }

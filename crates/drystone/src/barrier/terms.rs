@@ -3,6 +3,7 @@
 use super::coordinates::{Columns, MOST};
 use super::law;
 use super::potential::{Potential, State};
+use super::turning::Turning;
 use crate::deform::meeting::Pair;
 use crate::primitives::{Encounter, Witness, solid, vector};
 use crate::space::Space;
@@ -24,6 +25,8 @@ pub(super) struct Term {
     pub(super) curvature: DMat3,
     /// Slopes on vertices by themselves, N.
     pub(super) extra: Vec<(u32, DVec3)>,
+    /// Curvature that comes from the turning of the normal.
+    pub(super) turning: Option<Turning>,
 }
 
 /// A contact within the barrier's reach.
@@ -125,8 +128,7 @@ impl<S: Space> Potential<'_, S> {
         near.iter().filter_map(touch).collect()
     }
 
-    /// The barrier of a contact to second order; what its normal's turning adds is left out, and
-    /// with it all that could be negative.
+    /// The barrier of a contact to second order, without negative eigenvalues.
     pub(super) fn barrier_term(&self, touch: &Touch, state: &State<S>) -> Term {
         let reach = self.options.reach;
         let [value, slope, curvature] = law::barrier(touch.witness.distance, reach);
@@ -144,19 +146,35 @@ impl<S: Space> Potential<'_, S> {
             }
         }
         Term {
-            sides: self.sides(&touch.encounter, touch.witness.weights, state),
+            sides: self.sides(&touch.encounter, touch.witness.weights, state, DVec3::ZERO),
             slope: n * (weight * stiffness * slope),
             curvature: outer(n, n) * (weight * stiffness * curvature),
             extra,
+            turning: self.turning(touch, state, -weight * stiffness * slope),
         }
     }
 
-    /// How the second point of a contact moves away from the first with each body.
+    /// From a vertex to its body's surface, which lies a radius along `normal` on the first side and
+    /// against it on the second: before and after the body turned, m. A ball rolls by it.
+    fn surface(&self, vertex: u32, normal: DVec3, sign: f64, state: &State<S>) -> [DVec3; 2] {
+        let vertex = &self.primitives.vertices[vertex as usize];
+        let k = vertex.body as usize;
+        let before = normal * (-sign * vertex.radius);
+        if before == DVec3::ZERO || !self.bodies.turns(k) {
+            return [DVec3::ZERO; 2];
+        }
+        let turn = S::turn(S::Rotation::default(), state.way[k].spin);
+        [before, solid::<S>(S::rotate(turn, vector::<S>(before)))]
+    }
+
+    /// How the second point of a contact moves away from the first with each body. The points are on
+    /// the surfaces along `normal`, or in the middle of what is thick if it is zero.
     fn sides(
         &self,
         encounter: &Encounter,
         weights: [[f64; 3]; 2],
         state: &State<S>,
+        normal: DVec3,
     ) -> Vec<(u32, Columns)> {
         let mut sides: Vec<(u32, Columns)> = Vec::with_capacity(4);
         for ((vertices, weights), sign) in encounter
@@ -170,7 +188,8 @@ impl<S: Space> Potential<'_, S> {
                     continue;
                 }
                 let vertex = &self.primitives.vertices[v as usize];
-                let place = DVec3::from_array(state.places[v as usize]);
+                let [_, surface] = self.surface(v, normal, sign, state);
+                let place = DVec3::from_array(state.places[v as usize]) + surface;
                 let jacobian = &state.jacobians[vertex.body as usize];
                 let columns =
                     self.coordinates
@@ -227,9 +246,11 @@ impl<S: Space> Potential<'_, S> {
             .zip(friction.weights);
         for ((vertices, weights), sign) in sides.zip([-1.0, 1.0]) {
             for (&v, weight) in vertices.iter().flatten().zip(weights) {
+                let [before, after] = self.surface(v, friction.normal, sign, state);
                 let v = v as usize;
-                let moved =
-                    DVec3::from_array(state.places[v]) - DVec3::from_array(self.start.places[v]);
+                let moved = DVec3::from_array(state.places[v])
+                    - DVec3::from_array(self.start.places[v])
+                    + (after - before);
                 slip += moved * (sign * weight);
             }
         }
@@ -277,10 +298,11 @@ impl<S: Space> Potential<'_, S> {
             None => plane * slope,
         };
         Term {
-            sides: self.sides(&friction.encounter, friction.weights, state),
+            sides: self.sides(&friction.encounter, friction.weights, state, n),
             slope: slip.normalize_or_zero() * (friction.strength * force),
             curvature: curvature * friction.strength,
             extra: Vec::new(),
+            turning: None,
         }
     }
 }

@@ -24,7 +24,7 @@
 
 mod bending;
 pub mod coupling;
-mod eigen;
+pub(crate) mod eigen;
 pub(crate) mod element;
 pub mod implicit;
 pub(crate) mod meeting;
