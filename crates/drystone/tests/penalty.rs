@@ -99,8 +99,8 @@ fn friction_holds_and_slides_around_tan_theta() {
             // Below the slip speed friction is weaker: up to twice 1 cm/s too fast, for a second.
             assert!((moved - exact).abs() < 0.02, "{moved} {exact}");
         } else {
-            // It creeps: a hundredth of a metre a second at most.
-            assert!(moved < 0.01, "{moved}");
+            // It creeps, at no more than twice the slip speed.
+            assert!(moved < 0.02, "{moved}");
         }
     }
 }
