@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use drystone::{SolverKind, Space, Strategy, World};
+use drystone::{SolverKind, Space, World};
 use drystone_scene::import::{self, ImportOptions, Imported};
 use drystone_scene::{AnyWorld, Scene, Warning, gallery};
 
@@ -157,8 +157,9 @@ fn overrule<S: Space>(
     scene: &Scene,
 ) -> Result<(), Fault> {
     let settings = world.settings_mut();
-    let asked = args.strategy.as_deref().and_then(Strategy::named);
-    // A strategy that the scene has already keeps the scene's options.
+    let asked = args.strategy.as_deref();
+    let asked = asked.and_then(|name| scene.strategy_named(name));
+    // A strategy that the scene has already keeps the length of its steps.
     if let Some(strategy) = asked.filter(|asked| asked.name() != settings.strategy.name()) {
         settings.strategy = strategy;
         settings.dt = scene.dt.unwrap_or(strategy.usual_dt());
@@ -180,5 +181,7 @@ fn overrule<S: Space>(
     if let Some(tolerance) = args.tolerance {
         settings.solver.set_tolerance(tolerance);
     }
-    settings.check().map_err(Fault::Settings)
+    settings.check().map_err(Fault::Settings)?;
+    let served = world.check_strategy().and_then(|()| world.check_start());
+    served.map_err(Fault::Step)
 }

@@ -2,7 +2,6 @@
 //!
 //! Its fields are a promise: `docs/report.md` explains each, and a test holds the set of keys.
 
-use drystone::Strategy;
 use drystone_frame::export::csv::angle;
 use drystone_frame::{Frame, Stage};
 use serde::Serialize;
@@ -111,10 +110,7 @@ impl<'a> Report<'a> {
             wall_s: outcome.wall.as_secs_f64(),
             threads: outcome.threads,
             strategy: outcome.strategy.name(),
-            solver: match outcome.strategy {
-                Strategy::Velocity => outcome.solver.name(),
-                Strategy::Substep(_) => "block-descent",
-            },
+            solver: outcome.strategy.solver_name(&outcome.solver),
             state_hash: format!("{:#018x}", outcome.state_hash),
             contacts: MaxLast {
                 max: tally.contacts_max,

@@ -76,9 +76,10 @@ pub(crate) fn simulate<S: Space>(
         dt: world.settings().dt,
         solver: world.settings().solver,
         strategy: world.settings().strategy,
-        threads: match world.settings().strategy {
-            Strategy::Velocity => 1,
-            Strategy::Substep(_) => world.settings().threads,
+        threads: if world.settings().strategy.is_threaded() {
+            world.settings().threads
+        } else {
+            1
         },
         wall: start.elapsed(),
         tally,

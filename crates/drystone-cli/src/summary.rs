@@ -92,6 +92,32 @@ fn solver(outcome: &Outcome) -> String {
             counted(u64::from(options.rounds), "round"),
         );
     }
+    let (steps, gave_up) = (outcome.tally.steps, outcome.tally.gave_up);
+    match &outcome.strategy {
+        Strategy::Penalty(options) => {
+            return format!("springs of {} N/m on overlap", plain(options.stiffness));
+        }
+        Strategy::Barrier(options) => {
+            let missed = outcome.tally.unconverged;
+            return format!(
+                "barrier of {} m, Newton's method; {} of {} not converged to {} m/s",
+                plain(options.reach),
+                count(missed),
+                counted(steps, "step"),
+                plain(options.tolerance),
+            );
+        }
+        Strategy::Parallel(_) | Strategy::Sequential(_) => {
+            return format!(
+                "{} impacts by {}; the fail-safe went to work in {} of {}",
+                outcome.strategy.name(),
+                outcome.solver.name(),
+                count(gave_up),
+                counted(steps, "step"),
+            );
+        }
+        Strategy::Velocity | Strategy::Substep(_) => {}
+    }
     let solver = outcome.solver;
     let (iterations, tolerance) = solver.iterations_and_tolerance();
     let (steps, missed) = (outcome.tally.steps, outcome.tally.unconverged);

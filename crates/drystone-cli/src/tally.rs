@@ -15,6 +15,8 @@ pub(crate) struct Tally {
     pub(crate) contacts_last: usize,
     /// Steps in which the solver did not reach its tolerance.
     pub(crate) unconverged: u64,
+    /// Steps whose impacts did not end by themselves, so that the fail-safe went to work.
+    pub(crate) gave_up: u64,
     /// How long the steps took.
     pub(crate) times: StepTimes,
     /// The certificates of the steps.
@@ -39,6 +41,7 @@ impl Tally {
         self.contacts_max = self.contacts_max.max(step.contacts);
         self.contacts_last = step.contacts;
         self.unconverged += u64::from(!step.solve.converged);
+        self.gave_up += u64::from(step.resolution.gave_up);
         self.times.add(milliseconds);
         if let Some(certificate) = &step.certificate {
             self.certificate.add(certificate);

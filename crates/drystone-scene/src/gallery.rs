@@ -69,6 +69,8 @@ gallery![
     "jelly-stack",
     "five-sheets",
     "net-with-marbles",
+    "strategies",
+    "strategies-cloth",
     "tower",
     "ten-towers",
     "arch-7",

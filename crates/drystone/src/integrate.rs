@@ -158,11 +158,18 @@ pub fn advance<S: Space>(bodies: &mut Bodies<S>, velocities: &[Motion<S>], end: 
 
 fn turn<S: Space>(bodies: &mut Bodies<S>, k: usize, dt: f64) {
     let (rotation, spin) = (bodies.rotation[k], bodies.motion[k].spin);
+    let turned = S::turn(rotation, mean_spin(bodies, k, spin, dt) * dt);
+    bodies.motion[k].spin = bodies.carried_spin(k, (rotation, turned), spin);
+    bodies.rotation[k] = turned;
+}
+
+/// The spin by which a body that starts with `spin` turns freely over a step, on average.
+pub(crate) fn mean_spin<S: Space>(bodies: &Bodies<S>, k: usize, spin: S::Spin, dt: f64) -> S::Spin {
+    let rotation = bodies.rotation[k];
     let inertial = &bodies.inertial[k];
     let is_free = (0..S::SPIN_DIM).all(|axis| inertial.free_spins.component(axis) > 0.0);
     if !inertial.gyroscopic || !is_free {
-        bodies.rotation[k] = S::turn(rotation, spin * dt);
-        return;
+        return spin;
     }
     let inertia = S::world_inertia(rotation, &inertial.inertia);
     let momentum = S::apply_inertia(&inertia, spin);
@@ -177,8 +184,7 @@ fn turn<S: Space>(bodies: &mut Bodies<S>, k: usize, dt: f64) {
             break;
         }
     }
-    bodies.rotation[k] = S::turn(rotation, middle * dt);
-    bodies.motion[k].spin = spin_at(bodies.rotation[k]);
+    middle
 }
 
 /// Moves bodies by repair speeds over a step, leaving their velocities as they are.

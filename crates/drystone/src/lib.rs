@@ -17,6 +17,7 @@
 //!
 //! Units are SI throughout; the signs of contact are fixed in [`problem`].
 
+pub mod barrier;
 pub mod body;
 pub mod ccd;
 pub mod certify;
@@ -25,10 +26,13 @@ pub mod deform;
 pub mod detect;
 pub mod events;
 mod forest;
+pub mod impacts;
 pub mod integrate;
 pub mod intersect;
 pub mod joint;
 pub mod material;
+pub mod penalty;
+mod primitives;
 pub mod problem;
 pub mod query;
 pub mod repair;
@@ -40,6 +44,7 @@ pub mod space;
 pub mod substep;
 pub mod world;
 
+pub use barrier::Barrier;
 pub use body::{Body, BodyError, BodyId, Groups, Kind, Mass, Motion, Push};
 pub use certify::Certificate;
 pub use deform::{
@@ -48,12 +53,14 @@ pub use deform::{
 pub use detect::rules::{Encounter, Hooks};
 pub use events::Event;
 pub use glamx as glam;
+pub use impacts::{Impacts, Resolution};
 pub use joint::{Axis, Drive, Freedom, Goal, Joint, JointError, JointId, JointKind, Reaction};
 pub use material::{Combine, Material, MaterialError, MaterialId, Materials, Surface};
+pub use penalty::Penalty;
 pub use problem::assemble::ContactRules;
 pub use problem::impact::ImpactLaw;
 pub use script::{Keyframe, Script};
-pub use settings::{Settings, Strategy};
+pub use settings::{Feature, Settings, Strategy};
 pub use shape::{Decomposition, Geometry, Pose, Shape2, Shape3, ShapeError};
 pub use solve::{Auto, Limits, Newton, Pgs, SolverKind};
 pub use space::{Components, D2, D3, Linear, Space};

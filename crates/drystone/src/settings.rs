@@ -1,8 +1,12 @@
 //! How a world is stepped.
 
+use crate::barrier::Barrier;
 use crate::deform::Integrator;
 use crate::detect::Lookahead;
+use crate::impacts::Impacts;
+use crate::penalty::Penalty;
 use crate::problem::assemble::ContactRules;
+use crate::problem::impact::ImpactLaw;
 use crate::solve::SolverKind;
 use crate::space::{Components, Linear, Space};
 use crate::substep::Substep;
@@ -35,7 +39,7 @@ pub struct Settings<S: Space> {
     pub integrator: Integrator,
 }
 
-/// How a step uses detection and solvers.
+/// How a step uses detection and solvers. What each serves is told by [`Strategy::refuses`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Strategy {
     /// All contacts of a step as one problem, solved by [`Settings::solver`].
@@ -43,11 +47,65 @@ pub enum Strategy {
     Velocity,
     /// Small steps with hard contacts, in real time: [`crate::substep`].
     Substep(Substep),
+    /// The minimum of a potential that is infinite at touch: [`crate::barrier`].
+    Barrier(Barrier),
+    /// All impacts of a step together, found by continuous collision: [`crate::impacts`].
+    Parallel(Impacts),
+    /// One impact after the other: [`crate::impacts`].
+    Sequential(Impacts),
+    /// Springs and dampers where bodies overlap: [`crate::penalty`].
+    Penalty(Penalty),
+}
+
+/// What a world may have that not every strategy serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Feature {
+    /// Joints.
+    Joints,
+    /// Ropes, cloth, soft solids.
+    Deformables,
+    /// Restitution above 0.
+    Restitution,
+    /// One-way platforms.
+    OneWay,
+    /// Hooks of a program.
+    Hooks,
+    /// Bodies with cylinders or cones.
+    Cylinders,
+    /// [`ImpactLaw::Reflection`].
+    Reflection,
+    /// [`Integrator::Symplectic`].
+    Symplectic,
+}
+
+impl Feature {
+    /// What it is, in words.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Joints => "joints",
+            Self::Deformables => "deformables",
+            Self::Restitution => "restitution above 0",
+            Self::OneWay => "one-way platforms",
+            Self::Hooks => "hooks",
+            Self::Cylinders => "cylinders and cones",
+            Self::Reflection => "the impact law \"reflection\"",
+            Self::Symplectic => "the integrator \"symplectic\"",
+        }
+    }
 }
 
 impl Strategy {
     /// Names of the strategies that exist.
-    pub const NAMES: [&'static str; 2] = ["velocity", "substep"];
+    pub const NAMES: [&'static str; 6] = [
+        "velocity",
+        "substep",
+        "barrier",
+        "parallel",
+        "sequential",
+        "penalty",
+    ];
 
     /// The strategy of a name, with its default options.
     #[must_use]
@@ -55,6 +113,10 @@ impl Strategy {
         match name {
             "velocity" => Some(Self::Velocity),
             "substep" => Some(Self::Substep(Substep::default())),
+            "barrier" => Some(Self::Barrier(Barrier::default())),
+            "parallel" => Some(Self::Parallel(Impacts::PARALLEL)),
+            "sequential" => Some(Self::Sequential(Impacts::SEQUENTIAL)),
+            "penalty" => Some(Self::Penalty(Penalty::default())),
             _ => None,
         }
     }
@@ -65,6 +127,10 @@ impl Strategy {
         match self {
             Self::Velocity => "velocity",
             Self::Substep(_) => "substep",
+            Self::Barrier(_) => "barrier",
+            Self::Parallel(_) => "parallel",
+            Self::Sequential(_) => "sequential",
+            Self::Penalty(_) => "penalty",
         }
     }
 
@@ -72,8 +138,47 @@ impl Strategy {
     #[must_use]
     pub fn usual_dt(&self) -> f64 {
         match self {
-            Self::Velocity => 1.0 / 240.0,
-            Self::Substep(_) => 1.0 / 60.0,
+            Self::Velocity | Self::Parallel(_) | Self::Sequential(_) => 1.0 / 240.0,
+            Self::Substep(_) | Self::Barrier(_) => 1.0 / 60.0,
+            Self::Penalty(_) => 1.0 / 1000.0,
+        }
+    }
+
+    /// What solves its contacts.
+    #[must_use]
+    pub fn solver_name(&self, solver: &SolverKind) -> &'static str {
+        match self {
+            Self::Velocity | Self::Parallel(_) | Self::Sequential(_) => solver.name(),
+            Self::Substep(_) => "block-descent",
+            Self::Barrier(_) => "barrier",
+            Self::Penalty(_) => "springs",
+        }
+    }
+
+    /// Whether it uses [`Settings::threads`].
+    #[must_use]
+    pub fn is_threaded(&self) -> bool {
+        matches!(self, Self::Substep(_))
+    }
+
+    /// Whether a world with this can't be stepped by it. This is the one table of what each serves;
+    /// `docs/strategies.md` shows it.
+    #[must_use]
+    pub fn refuses(&self, feature: Feature) -> bool {
+        use Feature::{
+            Cylinders, Deformables, Hooks, Joints, OneWay, Reflection, Restitution, Symplectic,
+        };
+        match self {
+            Self::Velocity => matches!(feature, Joints),
+            Self::Substep(_) => matches!(feature, Deformables | Reflection),
+            Self::Barrier(_) => matches!(
+                feature,
+                Joints | Restitution | OneWay | Hooks | Cylinders | Reflection | Symplectic
+            ),
+            Self::Parallel(_) | Self::Sequential(_) => {
+                matches!(feature, Joints | OneWay | Hooks | Cylinders | Reflection)
+            }
+            Self::Penalty(_) => matches!(feature, Joints | Restitution | Reflection),
         }
     }
 }
@@ -118,14 +223,40 @@ impl<S: Space> Settings<S> {
         }
     }
 
+    /// Whether the strategy's options can be used, and it serves the other settings.
+    fn check_strategy(&self) -> Result<(), SettingsError> {
+        match &self.strategy {
+            Strategy::Velocity => {}
+            Strategy::Substep(options) => options.check()?,
+            Strategy::Barrier(options) => options.check()?,
+            Strategy::Parallel(options) | Strategy::Sequential(options) => options.check()?,
+            Strategy::Penalty(options) => options.check()?,
+        }
+        if self.contact.impact == ImpactLaw::Reflection
+            && self.strategy.refuses(Feature::Reflection)
+        {
+            return Err(SettingsError {
+                field: "impact",
+                expected: "\"newton\" with this strategy (reflections need velocity)",
+                value: "\"reflection\"".to_owned(),
+            });
+        }
+        if self.integrator == Integrator::Symplectic && self.strategy.refuses(Feature::Symplectic) {
+            return Err(SettingsError {
+                field: "integrator",
+                expected: "\"implicit\" with this strategy",
+                value: "\"symplectic\"".to_owned(),
+            });
+        }
+        Ok(())
+    }
+
     /// Whether the settings can be used.
     pub fn check(&self) -> Result<(), SettingsError> {
         let positive = "a finite number greater than 0";
         let not_negative = "a finite number, 0 or more";
         let (iterations, tolerance) = self.solver.iterations_and_tolerance();
-        if let Strategy::Substep(options) = &self.strategy {
-            options.check(self.contact.impact)?;
-        }
+        self.check_strategy()?;
         let gravity = (0..S::DIM)
             .map(|axis| self.gravity.component(axis))
             .find(|g| !g.is_finite());

@@ -16,7 +16,7 @@ mod shape_solid;
 
 mod repeat;
 
-use drystone::{D2, D3, World};
+use drystone::{D2, D3, Feature, World};
 
 use crate::any_world::AnyWorld;
 use crate::error::{Flaw, Place, SceneError};
@@ -36,6 +36,12 @@ impl Scene {
     /// Makes the engine's world.
     pub fn build(&self) -> Result<AnyWorld, SceneError> {
         self.build_with_warnings().map(|(world, _)| world)
+    }
+
+    /// A strategy with this scene's options for it; `None` if there is none of that name.
+    #[must_use]
+    pub fn strategy_named(&self, name: &str) -> Option<drystone::Strategy> {
+        settings::strategy(self, name)
     }
 
     /// Makes the engine's world, and says what looks odd at the start: bodies that overlap.
@@ -128,11 +134,13 @@ fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> 
     let warnings = overlap::check(&mut world, &added)?;
     for (entry, given) in scene.deformables.iter().enumerate() {
         let path = FieldPath::default().key("deformables").index(entry);
-        if scene.strategy != "velocity" {
-            let flaw = Flaw::new(path, "deformables need the strategy `velocity`");
-            return Err(flaw.help("remove `strategy`"));
+        if world.settings().strategy.refuses(Feature::Deformables) {
+            let problem = format!("the strategy \"{}\" has no deformables", scene.strategy);
+            return Err(Flaw::new(path, problem).help("remove `strategy`"));
         }
         deformable::add(given, &path, &mut materials, &mut world)?;
     }
+    let served = world.check_strategy().and_then(|()| world.check_start());
+    served.map_err(|error| Flaw::new(FieldPath::default().key("strategy"), error.to_string()))?;
     Ok((world, warnings))
 }

@@ -23,7 +23,7 @@ pub(super) fn world<S: Dimension>(scene: &Scene) -> Result<World<S>, Flaw> {
         "strategy",
         root.key("strategy"),
     )?;
-    let strategy = strategy(scene);
+    let strategy = scene.strategy_named(&scene.strategy).unwrap_or_default();
     let mut settings = Settings::<S> {
         dt: strategy.usual_dt(),
         solver: solver(scene)?,
@@ -58,15 +58,34 @@ fn set(field: &mut f64, value: Option<f64>) {
     }
 }
 
-fn strategy(scene: &Scene) -> Strategy {
-    let mut strategy = Strategy::named(&scene.strategy).unwrap_or_default();
-    if let Strategy::Substep(options) = &mut strategy {
-        options.substeps = scene.substep.substeps.unwrap_or(options.substeps);
-        options.sleep_after = scene.substep.sleep_after.unwrap_or(options.sleep_after);
-        options.rounds = scene.substep.rounds.unwrap_or(options.rounds);
-        options.repair_rate = scene.contact.repair_rate.unwrap_or(options.repair_rate);
+/// A strategy of that name with the scene's options.
+pub(crate) fn strategy(scene: &Scene, name: &str) -> Option<Strategy> {
+    let mut strategy = Strategy::named(name)?;
+    match &mut strategy {
+        Strategy::Substep(options) => {
+            options.substeps = scene.substep.substeps.unwrap_or(options.substeps);
+            options.rounds = scene.substep.rounds.unwrap_or(options.rounds);
+            set(&mut options.sleep_after, scene.substep.sleep_after);
+            set(&mut options.repair_rate, scene.contact.repair_rate);
+        }
+        Strategy::Barrier(options) => {
+            set(&mut options.reach, scene.barrier.reach);
+            set(&mut options.slip_speed, scene.barrier.slip_speed);
+            set(&mut options.tolerance, scene.barrier.tolerance);
+            options.iterations = scene.barrier.iterations.unwrap_or(options.iterations);
+        }
+        Strategy::Parallel(options) | Strategy::Sequential(options) => {
+            set(&mut options.keep, scene.impacts.keep);
+            options.most = scene.impacts.most.unwrap_or(options.most);
+        }
+        Strategy::Penalty(options) => {
+            set(&mut options.stiffness, scene.penalty.stiffness);
+            set(&mut options.damping, scene.penalty.damping);
+            set(&mut options.slip_speed, scene.penalty.slip_speed);
+        }
+        Strategy::Velocity => {}
     }
-    strategy
+    Some(strategy)
 }
 
 fn solver(scene: &Scene) -> Result<SolverKind, Flaw> {
@@ -109,7 +128,11 @@ fn misset(error: &SettingsError) -> Flaw {
         "dt" | "gravity" => root.key(field),
         "tolerance" | "iterations" => root.key("solver").key(field),
         "substeps" | "rounds" => root.key("substep").key(field),
-        _ => root.key("contact").key(field),
+        // Options of a strategy: its table, a dot, the key.
+        _ => match field.split_once('.') {
+            Some((table, key)) => root.key(table).key(key),
+            None => root.key("contact").key(field),
+        },
     };
     Flaw::new(path, error.to_string())
 }

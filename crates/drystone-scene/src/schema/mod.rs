@@ -46,19 +46,30 @@ pub struct Scene {
     /// How long it is worth running, s.
     #[serde(default = "default_seconds")]
     pub seconds: f64,
-    /// Length of a step in s; if left out, 1/240 with "velocity" and 1/60 with "substep".
+    /// Length of a step in s; if left out, 1/240 with "velocity", "parallel"
+    /// and "sequential", 1/60 with "substep" and "barrier", 1/1000 with "penalty".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dt: Option<f64>,
     /// Acceleration of free fall in m/s²; 9.81 down y if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gravity: Option<Vector>,
-    /// How a step uses detection and solver: "velocity" (all contacts at once, by `solver`) or
-    /// "substep" (in real time).
+    /// How a step uses detection and solver: "velocity" (all contacts at once, by `solver`),
+    /// "substep" (in real time), "barrier" (nothing ever touches), "parallel" or "sequential"
+    /// (impacts by continuous collision), "penalty" (springs on overlap).
     #[serde(default = "default_strategy")]
     pub strategy: String,
     /// Options of the strategy "substep".
     #[serde(default)]
     pub substep: Substep,
+    /// Options of the strategy "barrier".
+    #[serde(default)]
+    pub barrier: Barrier,
+    /// Options of the strategies "parallel" and "sequential".
+    #[serde(default)]
+    pub impacts: Impacts,
+    /// Options of the strategy "penalty".
+    #[serde(default)]
+    pub penalty: Penalty,
     /// What solves the contact problem.
     #[serde(default)]
     pub solver: Solver,
@@ -83,7 +94,7 @@ pub struct Scene {
     /// What ties bodies together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joints: Vec<Joint>,
-    /// Ropes, nets, cloth and soft solids (strategy "velocity" only).
+    /// Ropes, nets, cloth and soft solids (every strategy but "substep").
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deformables: Vec<Deformable>,
     /// The text this was read from, so that errors can point at it. Not part of the file.
@@ -115,6 +126,9 @@ impl Scene {
             gravity: None,
             strategy: default_strategy(),
             substep: Substep::default(),
+            barrier: Barrier::default(),
+            impacts: Impacts::default(),
+            penalty: Penalty::default(),
             solver: Solver::default(),
             contact: Contact::default(),
             defaults: Defaults::default(),
@@ -162,6 +176,60 @@ pub struct Substep {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0))]
     pub sleep_after: Option<f64>,
+}
+
+/// Options of the strategy "barrier"; what is left out is as the engine has it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Barrier {
+    /// Distance from which on surfaces push, m.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
+    pub reach: Option<f64>,
+    /// Slip at which friction has its full strength, m/s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
+    pub slip_speed: Option<f64>,
+    /// Iterations of a step at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub iterations: Option<u32>,
+    /// Speed that the last iteration may still want to add, m/s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
+    pub tolerance: Option<f64>,
+}
+
+/// Options of the strategies "parallel" and "sequential"; what is left out is as the engine has it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Impacts {
+    /// Distance of surfaces that is kept, m.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
+    pub keep: Option<f64>,
+    /// Looks ("parallel") or impacts ("sequential") of a step at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub most: Option<u32>,
+}
+
+/// Options of the strategy "penalty"; what is left out is as the engine has it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Penalty {
+    /// Stiffness of a contact point, N/m.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
+    pub stiffness: Option<f64>,
+    /// Damping over critical damping: 0 bounces, 1 does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
+    pub damping: Option<f64>,
+    /// Slip at which friction has its full strength, m/s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
+    pub slip_speed: Option<f64>,
 }
 
 /// Rules of contact; what is left out is as the engine has it.

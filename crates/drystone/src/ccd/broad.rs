@@ -113,6 +113,24 @@ enum Fit {
     Again,
 }
 
+/// By how much the boxes of vertices are grown.
+#[derive(Clone, Copy)]
+enum Growth<'a> {
+    /// By half of a separation, m.
+    Even(f64),
+    /// Each by its own, m.
+    Each(&'a [f64]),
+}
+
+impl Growth<'_> {
+    fn of(&self, vertex: usize) -> f64 {
+        match self {
+            Self::Even(separation) => 0.5 * separation,
+            Self::Each(growth) => growth[vertex],
+        }
+    }
+}
+
 impl<S: Space> BroadPhase<S> {
     /// Swept boxes of the vertices, grown so that two are apart only if farther than the
     /// separation.
@@ -121,12 +139,11 @@ impl<S: Space> BroadPhase<S> {
         mesh: &Mesh<'_>,
         start: &[S::Vector],
         end: &[S::Vector],
-        separation: f64,
+        growth: Growth<'_>,
     ) -> Result<(), BroadError> {
-        check(mesh, start.len(), end.len(), separation)?;
+        check(mesh, start.len(), end.len(), &growth)?;
         self.boxes.clear();
         self.all = nowhere();
-        let grow = 0.5 * separation;
         for (vertex, (&from, &to)) in start.iter().zip(end).enumerate() {
             if !(from.is_finite() && to.is_finite()) {
                 return Err(BroadError::NotFinite { vertex });
@@ -135,6 +152,7 @@ impl<S: Space> BroadPhase<S> {
                 lower: from.lower(to),
                 upper: from.upper(to),
             };
+            let grow = growth.of(vertex);
             if grow > 0.0 {
                 bounds = grown_outwards(&bounds, grow);
             }
@@ -179,7 +197,7 @@ impl BroadPhase<D3> {
         end: &[<D3 as Space>::Vector],
         separation: f64,
     ) -> Result<(), BroadError> {
-        self.sweep_vertices(mesh, start, end, separation)?;
+        self.sweep_vertices(mesh, start, end, Growth::Even(separation))?;
         self.fit(mesh, Fit::Anew);
         self.find(mesh);
         Ok(())
@@ -197,8 +215,26 @@ impl BroadPhase<D3> {
         end: &[<D3 as Space>::Vector],
         separation: f64,
     ) -> Result<(), BroadError> {
-        self.sweep_vertices(mesh, start, end, separation)?;
+        self.sweep_vertices(mesh, start, end, Growth::Even(separation))?;
         self.fit(mesh, Fit::Again);
+        self.find(mesh);
+        Ok(())
+    }
+
+    /// Finds the candidates of a motion of vertices that are not all of one thickness: each box is
+    /// grown by its own number of metres, so two are apart only if farther than the sum of theirs.
+    ///
+    /// # Errors
+    /// As for [`sweep`](Self::sweep).
+    pub fn sweep_thick(
+        &mut self,
+        mesh: &Mesh<'_>,
+        start: &[<D3 as Space>::Vector],
+        end: &[<D3 as Space>::Vector],
+        growth: &[f64],
+    ) -> Result<(), BroadError> {
+        self.sweep_vertices(mesh, start, end, Growth::Each(growth))?;
+        self.fit(mesh, Fit::Anew);
         self.find(mesh);
         Ok(())
     }
@@ -249,7 +285,7 @@ impl BroadPhase<D2> {
         end: &[<D2 as Space>::Vector],
         separation: f64,
     ) -> Result<(), BroadError> {
-        self.sweep_vertices(mesh, start, end, separation)?;
+        self.sweep_vertices(mesh, start, end, Growth::Even(separation))?;
         self.fit(mesh, Fit::Anew);
         self.find(mesh);
         Ok(())
@@ -266,8 +302,26 @@ impl BroadPhase<D2> {
         end: &[<D2 as Space>::Vector],
         separation: f64,
     ) -> Result<(), BroadError> {
-        self.sweep_vertices(mesh, start, end, separation)?;
+        self.sweep_vertices(mesh, start, end, Growth::Even(separation))?;
         self.fit(mesh, Fit::Again);
+        self.find(mesh);
+        Ok(())
+    }
+
+    /// Finds the candidates of a motion of vertices that are not all of one thickness: each box is
+    /// grown by its own number of metres, so two are apart only if farther than the sum of theirs.
+    ///
+    /// # Errors
+    /// As for [`sweep`](Self::sweep).
+    pub fn sweep_thick(
+        &mut self,
+        mesh: &Mesh<'_>,
+        start: &[<D2 as Space>::Vector],
+        end: &[<D2 as Space>::Vector],
+        growth: &[f64],
+    ) -> Result<(), BroadError> {
+        self.sweep_vertices(mesh, start, end, Growth::Each(growth))?;
+        self.fit(mesh, Fit::Anew);
         self.find(mesh);
         Ok(())
     }
@@ -314,11 +368,21 @@ fn grown_outwards<S: Space>(bounds: &Bounds<S>, grow: f64) -> Bounds<S> {
     grown
 }
 
-fn check(mesh: &Mesh<'_>, start: usize, end: usize, separation: f64) -> Result<(), BroadError> {
+fn check(mesh: &Mesh<'_>, start: usize, end: usize, growth: &Growth<'_>) -> Result<(), BroadError> {
     if start != end {
         return Err(BroadError::Lengths { start, end });
     }
-    if !(separation.is_finite() && separation >= 0.0) {
+    let separations = match growth {
+        Growth::Even(separation) => std::slice::from_ref(separation),
+        Growth::Each(growth) if growth.len() != start => {
+            return Err(BroadError::Lengths {
+                start,
+                end: growth.len(),
+            });
+        }
+        Growth::Each(growth) => growth,
+    };
+    if let Some(&separation) = (separations.iter()).find(|s| !(s.is_finite() && **s >= 0.0)) {
         return Err(BroadError::Separation { separation });
     }
     let missing = |kind, index, corners: &[u32]| {

@@ -3,9 +3,9 @@
 /// Sweeps at most; each squares the distance from a diagonal matrix, so six are usual.
 const SWEEPS: usize = 30;
 /// Largest matrix, rows.
-const MOST: usize = super::simplex::ENTRIES;
+const MOST: usize = super::element::MOST;
 
-/// Replaces a symmetric matrix (row after row, `n` at most nine) by the nearest positive
+/// Replaces a symmetric matrix (row after row, `n` at most twelve) by the nearest positive
 /// semidefinite one. Jacobi's rotations: slow for large matrices, exact and branch-free for these.
 pub(crate) fn project(matrix: &mut [f64], n: usize) {
     if is_positive_definite(matrix, n) {

@@ -24,10 +24,10 @@
 
 mod bending;
 pub mod coupling;
-mod eigen;
-mod element;
+pub(crate) mod eigen;
+pub(crate) mod element;
 pub mod implicit;
-mod meeting;
+pub(crate) mod meeting;
 mod mesh;
 pub(crate) mod proximity;
 pub mod rescue;

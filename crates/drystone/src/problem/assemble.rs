@@ -237,7 +237,7 @@ fn target<S: Space>(
 
 /// Orders contacts by the island of moving bodies they belong to: islands by their lowest body,
 /// contacts within an island as they came.
-fn group_by_island<S: Space>(
+pub(crate) fn group_by_island<S: Space>(
     bodies: &Bodies<S>,
     contacts: &[Contact<S>],
 ) -> (Vec<u32>, Vec<Island>) {

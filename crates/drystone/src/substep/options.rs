@@ -1,7 +1,6 @@
 //! Options of the strategy.
 
 use super::simd::Instructions;
-use crate::problem::impact::ImpactLaw;
 use crate::settings::SettingsError;
 use serde::{Deserialize, Serialize};
 
@@ -50,15 +49,8 @@ impl Default for Substep {
 }
 
 impl Substep {
-    /// Whether the options can be used, together with the law of impact.
-    pub(crate) fn check(&self, law: ImpactLaw) -> Result<(), SettingsError> {
-        if law == ImpactLaw::Reflection {
-            return Err(SettingsError {
-                field: "impact",
-                expected: "\"newton\" with the strategy substep (reflections need velocity)",
-                value: "\"reflection\"".to_owned(),
-            });
-        }
+    /// Whether the options can be used.
+    pub(crate) fn check(&self) -> Result<(), SettingsError> {
         let part = "more than 0 and at most 1";
         let positive = "a finite number greater than 0";
         for (field, expected, value, most) in [

@@ -5,6 +5,7 @@ mod drawing;
 mod readings;
 mod snapshot;
 mod soft;
+mod strategies;
 mod ties;
 
 pub use snapshot::SnapshotError;
@@ -22,13 +23,14 @@ use crate::detect::continuous::{Nearness, hold_back};
 use crate::detect::rules::{Hooks, PairRules};
 use crate::detect::{Contact, detect};
 use crate::events::{Event, Watch};
+use crate::impacts::Resolution;
 use crate::integrate;
 use crate::joint::Joints;
 use crate::material::Materials;
 use crate::problem::assemble::{Assembled, assemble, warm_start};
 use crate::problem::{ContactProblem, Impulses};
 use crate::repair::repair;
-use crate::settings::{Settings, SettingsError, Strategy};
+use crate::settings::{Feature, Settings, SettingsError, Strategy};
 use crate::solve::SolveReport;
 use crate::space::{D2, D3, Space};
 use crate::substep::{Changes, Circumstances, RealTime, Substep};
@@ -57,11 +59,56 @@ pub enum StepError {
         time: f64,
     },
     /// Joints in a world whose strategy does not know them.
-    #[error("joints need the strategy `substep`; this world has the strategy `velocity`")]
+    #[error("joints need the strategy `substep`")]
     JointsNeedSubstep,
-    /// Deformables in a world whose strategy does not know them.
-    #[error("deformables need the strategy `velocity`; this world has the strategy `substep`")]
-    DeformablesNeedVelocity,
+    /// Something in a world that its strategy does not serve.
+    #[error(
+        "the strategy `{strategy}` does not serve {}{of}; docs/strategies.md says which does",
+        feature.name()
+    )]
+    Unserved {
+        /// Its name.
+        strategy: &'static str,
+        /// What it does not serve.
+        feature: Feature,
+        /// Which body or materials have it, in words.
+        of: String,
+    },
+    /// Bodies that touch or overlap where a strategy must start from a state without.
+    #[error(
+        "`{a}` and `{b}` overlap by {depth} m at t = {time} s; the strategy `{strategy}` needs them \
+         apart: move them until there is a gap"
+    )]
+    Overlap {
+        /// Body A.
+        a: String,
+        /// Body B.
+        b: String,
+        /// How deep, m; 0 if they touch.
+        depth: f64,
+        /// Time, s.
+        time: f64,
+        /// The strategy's name.
+        strategy: &'static str,
+    },
+    /// Scripted motion that leaves no room.
+    #[error(
+        "infeasible: the scripted motion leaves no room between `{a}` and `{b}` near \
+         ({:.4}, {:.4}, {:.4}) m in step {step} (t = {time} s); the world stays at the last good step",
+        place[0], place[1], place[2]
+    )]
+    Infeasible {
+        /// Body A.
+        a: String,
+        /// Body B.
+        b: String,
+        /// Where, m.
+        place: [f64; 3],
+        /// The step that failed, counted from 1.
+        step: u64,
+        /// Time at the start of that step, s.
+        time: f64,
+    },
     /// Elastic forces that are no numbers.
     #[error("the elastic forces of `{0}` are not finite; its nodes may be too far from its shape")]
     Elastic(String),
@@ -107,6 +154,8 @@ pub struct StepReport {
     pub certificate: Option<Certificate>,
     /// What kept deformables from passing each other.
     pub rescue: Rescue,
+    /// How impacts were resolved, by the strategies `parallel` and `sequential`.
+    pub resolution: Resolution,
 }
 
 /// Energy of a world in J.
@@ -218,15 +267,15 @@ impl<S: Space> World<S> {
     pub fn step(&mut self) -> Result<StepReport, StepError> {
         self.settings.check()?;
         self.joints.sort_pairs();
+        self.check_strategy()?;
         let report = match self.settings.strategy {
-            Strategy::Velocity if !self.joints.is_empty() => {
-                return Err(StepError::JointsNeedSubstep);
-            }
-            Strategy::Substep(_) if !self.deformables.is_empty() => {
-                return Err(StepError::DeformablesNeedVelocity);
-            }
             Strategy::Velocity => self.step_velocity(),
             Strategy::Substep(options) => self.step_substep(&options),
+            Strategy::Barrier(options) => self.step_barrier(&options),
+            Strategy::Parallel(options) | Strategy::Sequential(options) => {
+                self.step_impacts(&options)
+            }
+            Strategy::Penalty(options) => self.step_penalty(&options),
         }?;
         self.note_events();
         Ok(report)
@@ -350,6 +399,7 @@ impl<S: Space> World<S> {
             solve,
             certificate,
             rescue,
+            resolution: Resolution::default(),
         })
     }
 
@@ -370,8 +420,15 @@ impl<S: Space> World<S> {
 
     /// Moves the clock, or takes everything back if a body's state is no number.
     fn accept(&mut self, good: BodyState<S>) -> Result<(), StepError> {
+        self.accept_unheld(&good)?;
+        self.hold_back(&good);
+        Ok(())
+    }
+
+    /// The same for strategies in which nothing passes anything.
+    fn accept_unheld(&mut self, good: &BodyState<S>) -> Result<(), StepError> {
         if let Some(k) = integrate::first_not_finite(&self.bodies) {
-            self.bodies.restore(good);
+            self.bodies.restore(good.clone());
             // What the failed step left there may be no numbers either.
             *self.real_time = RealTime::default();
             self.changes.all = true;
@@ -381,7 +438,6 @@ impl<S: Space> World<S> {
                 time: self.time,
             });
         }
-        self.hold_back(&good);
         self.time = self.end_of_step();
         self.step += 1;
         self.bodies.load.fill(Default::default());

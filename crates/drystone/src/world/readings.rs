@@ -57,10 +57,10 @@ impl<S: Space> World<S> {
     #[must_use]
     pub fn solved_contacts(&self) -> Cow<'_, [Contact<S>]> {
         match &self.settings.strategy {
-            Strategy::Velocity => Cow::Borrowed(&self.solved),
             Strategy::Substep(_) => {
                 Cow::Owned(self.real_time.contacts(&self.bodies, self.settings.dt))
             }
+            _ => Cow::Borrowed(&self.solved),
         }
     }
 

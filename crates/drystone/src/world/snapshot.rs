@@ -154,7 +154,7 @@ impl<S: Space> World<S> {
             .collect();
         let instructions = match self.settings.strategy {
             Strategy::Substep(options) => options.instructions,
-            Strategy::Velocity => Instructions::best(),
+            _ => Instructions::best(),
         };
         self.settings = on_machine(state.settings, self.settings.threads, instructions);
         self.materials = state.materials.into_owned();

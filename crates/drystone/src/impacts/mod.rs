@@ -1,0 +1,132 @@
+//! The strategies `parallel` and `sequential`: impacts found by continuous collision.
+//!
+//! Both begin with free flight: velocities after all forces, elastic ones included. Then the motion
+//! of all surfaces ([`crate::primitives`]) is watched by [continuous collision](crate::ccd).
+//!
+//! * **`parallel`** finds every impact of the step, writes all of them down as one contact problem
+//!   (normals, weights and arms of the moment of impact), solves it with restitution and friction by
+//!   [`Settings::solver`](crate::Settings::solver), and looks again: solving one impact may make
+//!   another. Impacts once found stay in the problem. Deformables answer with their implicit
+//!   system ([`crate::deform::coupling`]), as in `velocity`.
+//! * **`sequential`** goes to the first impact, solves it alone, and goes on from there. What rests
+//!   on several points has impacts without end, so they are counted; where the count ends, the report
+//!   says that it gave up ([`Resolution::gave_up`]), and the fail-safe does the rest.
+//!
+//! # A row's target
+//!
+//! An impact at distance g from the surface (along its normal, at the start) may close that much
+//! within the step h, but for twice the distance k that is to be kept:
+//! $u_N \ge -(g - 2k)/h$, and $u_N \ge -e\,u_N^-$ if it is faster than the restitution threshold.
+//! Where less than 2k is left, it opens slowly (at 10 /s).
+//!
+//! # The fail-safe
+//!
+//! What still meets goes through, in turn,
+//!
+//! 1. **inelastic zones** (after Harmon et al. 2008): all impacts so far, without friction and
+//!    bounce, solved together, looked at again, ten rounds;
+//! 2. **rigid zones** (after Provot 1997 and Bridson et al. 2002): bodies and nodes that still meet
+//!    move on as one rigid body with their momentum and angular momentum, or with the fixed or
+//!    scripted body among them; zones grow until nothing meets, twenty rounds;
+//! 3. **truncation**: bodies that still meet go half of their way, then a quarter, then none.
+//!
+//! Where a body stays it was free of intersection, and everything else was proven free; so **the end
+//! of a step does not intersect if its start did not**. Scripted bodies alone can't be stopped: if
+//! one of them still meets something that has stopped, the step fails as infeasible.
+
+mod flight;
+mod parallel;
+mod sequential;
+mod zones;
+
+pub(crate) use parallel::parallel;
+pub(crate) use sequential::sequential;
+
+use crate::body::{Bodies, Motion};
+use crate::certify::law::Answered;
+use crate::detect::Contact;
+use crate::detect::rules::PairRules;
+use crate::primitives::Poses;
+use crate::settings::{Settings, SettingsError};
+use crate::solve::SolveReport;
+use crate::space::Space;
+use serde::{Deserialize, Serialize};
+
+/// Options of the strategies `parallel` and `sequential`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Impacts {
+    /// Distance of surfaces that is kept, m.
+    pub keep: f64,
+    /// `parallel`: looks at the step at most. `sequential`: impacts of a step at most.
+    pub most: u32,
+}
+
+impl Impacts {
+    /// As `parallel` has them: ten looks.
+    pub const PARALLEL: Self = Self {
+        keep: 1e-4,
+        most: 10,
+    };
+    /// As `sequential` has them: a thousand impacts.
+    pub const SEQUENTIAL: Self = Self {
+        keep: 1e-4,
+        most: 1000,
+    };
+
+    pub(crate) fn check(&self) -> Result<(), SettingsError> {
+        for (field, value) in [
+            ("impacts.keep (m)", self.keep),
+            ("impacts.most", f64::from(self.most)),
+        ] {
+            if !(value.is_finite() && value > 0.0) {
+                return Err(SettingsError {
+                    field,
+                    expected: "a finite number greater than 0",
+                    value: value.to_string(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How a step's impacts were resolved.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Resolution {
+    /// Impacts that were found, repetitions counted.
+    pub impacts: usize,
+    /// Looks at the whole step.
+    pub rounds: u32,
+    /// Whether impacts did not end by themselves and the fail-safe went to work.
+    pub gave_up: bool,
+    /// Rounds of inelastic zones.
+    pub zone_rounds: u32,
+    /// Bodies and nodes that moved on as parts of rigid zones.
+    pub rigid_bodies: usize,
+    /// Bodies and nodes whose way was cut short.
+    pub cut_bodies: usize,
+    /// Momentum that was lost by that, as a sum of sizes, N·s.
+    pub lost_momentum_n_s: f64,
+}
+
+/// All that a step starts from.
+pub(crate) struct Start<'a, S: Space> {
+    pub(crate) bodies: &'a Bodies<S>,
+    pub(crate) rules: &'a PairRules<'a, S>,
+    pub(crate) options: &'a Impacts,
+    pub(crate) settings: &'a Settings<S>,
+    /// Velocities after all forces.
+    pub(crate) free: Vec<Motion<S>>,
+}
+
+/// Where a step leads.
+pub(crate) struct Outcome<S: Space> {
+    /// Velocities that impulses led to, spins in terms of the inertia at the start.
+    pub(crate) motion: Vec<Motion<S>>,
+    /// Where everything is.
+    pub(crate) end: Poses<S>,
+    pub(crate) contacts: Vec<Contact<S>>,
+    pub(crate) answered: Answered<S>,
+    pub(crate) solve: SolveReport,
+    pub(crate) resolution: Resolution,
+}

@@ -1,0 +1,170 @@
+//! One impact after the other, in order of time.
+
+use super::flight::{Flight, Hit, scaled};
+use super::zones::fail_safe;
+use super::{Outcome, Resolution, Start};
+use crate::body::{Bodies, Motion};
+use crate::certify::law::Answered;
+use crate::detect::Contact;
+use crate::primitives::{Failure, Poses, Primitives};
+use crate::problem::{Impulses, Velocities};
+use crate::solve::{SolveReport, SolverKind};
+use crate::space::Space;
+use std::collections::BTreeMap;
+
+/// Looks for a part of the way that is free, at most.
+const CHECKS: u32 = 30;
+
+/// Makes a step.
+pub(crate) fn sequential<S: Space>(
+    start: &Start<'_, S>,
+    primitives: &Primitives<S>,
+) -> Result<Outcome<S>, Failure<S>> {
+    let dt = start.settings.dt;
+    Flight::new(start, start.bodies, primitives).check_start()?;
+    let mut now: Bodies<S> = start.bodies.clone();
+    let mut resolution = Resolution::default();
+    let mut all: BTreeMap<[u32; 5], (Hit<S>, S::Vector)> = BTreeMap::new();
+    let mut velocities = start.free.clone();
+    let mut left = dt;
+    while left > 0.0 {
+        // Restitution refers to velocities without this step's forces, as everywhere.
+        for k in (0..now.len()).filter(|&k| start.bodies.is_dynamic(k)) {
+            let (free, before) = (&start.free[k], &start.bodies.motion[k]);
+            now.motion[k] = Motion {
+                linear: velocities[k].linear - (free.linear - before.linear),
+                spin: velocities[k].spin - (free.spin - before.spin),
+            };
+        }
+        let flight = Flight::new(start, &now, primitives);
+        let mut way = flight.way(&velocities, left);
+        let hits = flight.hits(&way);
+        resolution.rounds += 1;
+        let Some(first) = hits.first() else {
+            go_on(&mut now, &mut velocities, &way);
+            break;
+        };
+        if resolution.rounds > start.options.most {
+            let known = hits.clone();
+            way = fail_safe(&flight, &known, &mut velocities, left, &mut resolution)?;
+            go_on(&mut now, &mut velocities, &way);
+            break;
+        }
+        resolution.impacts += 1;
+        let impulse = resolve(&flight, first, start, &mut velocities, left);
+        let key = first.encounter.key();
+        let before = all
+            .remove(&key)
+            .map_or(S::Vector::default(), |(_, known)| known);
+        all.insert(key, (first.clone(), before + impulse));
+        let part = free_part(&flight, &way, first.safe);
+        let partly: Vec<Motion<S>> = way.iter().map(|m| scaled(m, part)).collect();
+        go_on(&mut now, &mut velocities, &partly);
+        left *= 1.0 - part;
+    }
+    Ok(outcome(start, primitives, now, velocities, all, resolution))
+}
+
+/// Moves bodies on.
+fn go_on<S: Space>(now: &mut Bodies<S>, velocities: &mut Vec<Motion<S>>, way: &[Motion<S>]) {
+    let Poses {
+        position,
+        rotation,
+        motion,
+    } = Poses::after(now, way, velocities);
+    (now.position, now.rotation, *velocities) = (position, rotation, motion);
+}
+
+/// A part of a way at which nothing has met yet: not more than `part`.
+fn free_part<S: Space>(flight: &Flight<'_, S>, way: &[Motion<S>], mut part: f64) -> f64 {
+    for _ in 0..CHECKS {
+        if part <= 0.0 {
+            break;
+        }
+        let partly: Vec<Motion<S>> = way.iter().map(|m| scaled(m, part)).collect();
+        match flight.hits(&partly).first() {
+            // Paths of turning bodies are straight only in pieces.
+            Some(hit) => part *= hit.safe.min(0.9),
+            None => return part,
+        }
+    }
+    0.0
+}
+
+/// Solves one impact by itself; its impulse in world axes, N·s.
+fn resolve<S: Space>(
+    flight: &Flight<'_, S>,
+    hit: &Hit<S>,
+    start: &Start<'_, S>,
+    velocities: &mut [Motion<S>],
+    left: f64,
+) -> S::Vector {
+    // It is solved where it happens: nothing is left to close.
+    let hit = hit.clone().closed();
+    let mut assembled = flight.assemble(std::slice::from_ref(&hit), velocities, left, false);
+    let mut impulses = Impulses {
+        local: vec![S::Vector::default()],
+    };
+    let mut solver: SolverKind = start.settings.solver;
+    crate::solve::settle::settle(&mut solver, &mut assembled, &mut impulses);
+    let after = assembled.problem.velocities(&impulses).motion;
+    velocities.copy_from_slice(&after[..velocities.len()]);
+    S::to_world(&assembled.problem.rows[0].basis, impulses.local[0])
+}
+
+/// What the step hands to the world and to the judge: all its impacts as one problem, whose answer
+/// they were not meant to be.
+fn outcome<S: Space>(
+    start: &Start<'_, S>,
+    primitives: &Primitives<S>,
+    now: Bodies<S>,
+    velocities: Vec<Motion<S>>,
+    all: BTreeMap<[u32; 5], (Hit<S>, S::Vector)>,
+    resolution: Resolution,
+) -> Outcome<S> {
+    let flight = Flight::new(start, start.bodies, primitives);
+    let list: Vec<Hit<S>> = all.values().map(|(hit, _)| hit.clone()).collect();
+    let assembled = flight.assemble(&list, &start.free, start.settings.dt, false);
+    let known: Vec<S::Vector> = all.values().map(|(_, impulse)| *impulse).collect();
+    let of_row = |(row, &k): (usize, &u32)| {
+        S::to_local(&assembled.problem.rows[row].basis, known[k as usize])
+    };
+    let impulses = Impulses {
+        local: assembled
+            .contact_of_row
+            .iter()
+            .enumerate()
+            .map(of_row)
+            .collect(),
+    };
+    let mut reached = velocities.clone();
+    reached.extend_from_slice(&assembled.problem.free[start.bodies.len()..]);
+    let contact = |(hit, impulse): (Hit<S>, S::Vector)| Contact {
+        impulse,
+        ..hit.contact
+    };
+    Outcome {
+        end: Poses {
+            position: now.position,
+            rotation: now.rotation,
+            motion: velocities.clone(),
+        },
+        motion: velocities,
+        contacts: all.into_values().map(contact).collect(),
+        answered: Answered {
+            assembled,
+            impulses,
+            reached: Some(Velocities {
+                motion: reached,
+                local: Vec::new(),
+            }),
+        },
+        solve: SolveReport {
+            iterations: resolution.rounds,
+            converged: !resolution.gave_up,
+            method: "sequential",
+            ..SolveReport::default()
+        },
+        resolution,
+    }
+}

@@ -1,0 +1,110 @@
+//! From encounters to contacts and rows of a contact problem.
+
+use super::{Encounter, Primitives, Witness, vector};
+use crate::body::{Bodies, Kind};
+use crate::detect::{Contact, NodePoint};
+use crate::material::Materials;
+use crate::problem::{Row, Side};
+use crate::shape::{ContactPoint, FeatureId};
+use crate::space::{Linear, Space};
+
+/// A contact between two primitives. Belts move it, hooks do not.
+pub(crate) fn contact_of<S: Space>(
+    primitives: &Primitives<S>,
+    encounter: &Encounter,
+    witness: &Witness,
+    bodies: &Bodies<S>,
+    materials: &Materials,
+) -> Contact<S> {
+    let [a, b] = [0, 1].map(|side| primitives.body_of(encounter, side));
+    let nodes = [0, 1].map(|side| node_point(primitives, encounter, witness, bodies, side));
+    let normal = vector::<S>(witness.normal);
+    let belt = |k: u32| {
+        S::rotate(
+            bodies.rotation[k as usize],
+            bodies.surface_velocity[k as usize],
+        )
+    };
+    let slide = belt(b) - belt(a);
+    let [_, first, second, third, _] = encounter.key();
+    let material = |k: u32| bodies.material[k as usize];
+    Contact {
+        a,
+        b,
+        point: ContactPoint {
+            position: vector::<S>(witness.middle),
+            normal,
+            separation: witness.distance,
+            feature: FeatureId {
+                part_a: encounter.key()[0],
+                part_b: first,
+                feature_a: second,
+                feature_b: third,
+            },
+        },
+        surface: materials.between(material(a), material(b)),
+        slide: slide - normal * normal.dot(slide),
+        impulse: S::Vector::default(),
+        anchor: S::Vector::default(),
+        nodes,
+    }
+}
+
+/// The point between nodes that a side is, where it is one: those with weight first, by number.
+fn node_point<S: Space>(
+    primitives: &Primitives<S>,
+    encounter: &Encounter,
+    witness: &Witness,
+    bodies: &Bodies<S>,
+    side: usize,
+) -> Option<NodePoint> {
+    let vertices = encounter.vertices()[side]?;
+    let mut list: Vec<(u32, f64)> = vertices
+        .iter()
+        .zip(witness.weights[side])
+        .filter(|(_, weight)| *weight > 0.0)
+        .map(|(&v, weight)| (primitives.vertices[v as usize].body, weight))
+        .collect();
+    list.sort_unstable_by_key(|(body, _)| *body);
+    let (first, _) = *list.first()?;
+    if bodies.node_of[first as usize] == 0 {
+        return None;
+    }
+    let mut point = NodePoint {
+        bodies: [first; 3],
+        weights: [0.0; 3],
+    };
+    for (k, (body, weight)) in list.into_iter().enumerate() {
+        (point.bodies[k], point.weights[k]) = (body, weight);
+    }
+    Some(point)
+}
+
+/// A contact as a row, with the bodies' centres of mass at these places (m) as it acts. Normal
+/// velocity must not be less than `target`, m/s.
+pub(crate) fn row_of<S: Space>(
+    contact: &Contact<S>,
+    bodies: &Bodies<S>,
+    centers: [S::Vector; 2],
+    target: f64,
+) -> Row<S> {
+    let side = |body: u32, nodes: Option<NodePoint>, center: S::Vector| {
+        let k = body as usize;
+        match (nodes, &bodies.kind[k]) {
+            (Some(NodePoint { bodies, weights }), _) => Side::Nodes { bodies, weights },
+            (None, Kind::Fixed) => Side::Fixed,
+            (None, Kind::Particle) => Side::Particle { body },
+            (None, Kind::Rigid | Kind::Kinematic(_)) => Side::Rigid {
+                body,
+                arm: contact.point.position - center,
+            },
+        }
+    };
+    Row {
+        a: side(contact.a, contact.nodes[0], centers[0]),
+        b: side(contact.b, contact.nodes[1], centers[1]),
+        basis: S::basis(contact.point.normal),
+        mu: contact.surface.friction,
+        target,
+    }
+}

@@ -1,0 +1,319 @@
+//! Which primitives are near each other on a way, how near, and when they meet.
+
+use super::{Failure, Primitives, solid};
+use crate::body::{Bodies, Motion};
+use crate::ccd::broad::{BroadPhase, Mesh};
+use crate::deform::meeting::{Near, Pair, impact, nearest, place_in};
+use crate::detect::rules::PairRules;
+use crate::space::{D2, D3, Linear, Space};
+use glamx::{DVec2, DVec3};
+
+/// Two primitives that may meet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Encounter {
+    /// Points, edges and faces by their vertices.
+    Pair(Pair),
+    /// A half-space and a vertex.
+    Wall(u32, u32),
+}
+
+/// How near two primitives are: the normal leaves the first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Witness {
+    /// Weights of the vertices of [`Encounter::vertices`].
+    pub(crate) weights: [[f64; 3]; 2],
+    /// Unit vector from the first to the second.
+    pub(crate) normal: DVec3,
+    /// Distance of the surfaces (thickness taken off), m.
+    pub(crate) distance: f64,
+    /// Half-way between the surfaces, m.
+    pub(crate) middle: DVec3,
+}
+
+/// What is looked for around bodies that go a way.
+#[derive(Clone, Copy)]
+pub(crate) struct Reach<'a, S: Space> {
+    pub(crate) bodies: &'a Bodies<S>,
+    pub(crate) rules: &'a PairRules<'a, S>,
+    /// Distance of surfaces up to which pairs are found, m.
+    pub(crate) distance: f64,
+}
+
+impl Encounter {
+    /// The vertices of both sides, padded by repetition; none stands for a wall.
+    pub(crate) fn vertices(&self) -> [Option<[u32; 3]>; 2] {
+        match self {
+            Self::Pair(pair) => pair.vertices().map(Some),
+            Self::Wall(_, vertex) => [None, Some([*vertex; 3])],
+        }
+    }
+
+    /// A number by which encounters are told apart and sorted.
+    pub(crate) fn key(&self) -> [u32; 5] {
+        match *self {
+            Self::Pair(Pair::FaceVertex([a, b, c], v)) => [0, a, b, c, v],
+            Self::Pair(Pair::Edges([a, b], [c, d])) => [1, a, b, c, d],
+            Self::Pair(Pair::EdgeVertex([a, b], v)) => [2, a, b, v, 0],
+            Self::Wall(wall, v) => [3, wall, v, 0, 0],
+        }
+    }
+}
+
+impl<S: Space> Primitives<S> {
+    /// The body of a side's first vertex, or the wall's.
+    pub(crate) fn body_of(&self, encounter: &Encounter, side: usize) -> u32 {
+        match (encounter, encounter.vertices()[side]) {
+            (_, Some([v, ..])) => self.vertices[v as usize].body,
+            (Encounter::Wall(wall, _), None) => self.walls[*wall as usize].body,
+            // A pair has vertices on both sides.
+            (Encounter::Pair(_), None) => 0,
+        }
+    }
+
+    /// Thickness of both sides together, m.
+    pub(crate) fn thickness(&self, encounter: &Encounter) -> f64 {
+        let of =
+            |side: Option<[u32; 3]>| side.map_or(0.0, |[v, ..]| self.vertices[v as usize].radius);
+        encounter.vertices().into_iter().map(of).sum()
+    }
+
+    /// Whether both sides are edges with faces around them, which corners and faces watch too.
+    pub(crate) fn is_between_faces(&self, encounter: &Encounter) -> bool {
+        match encounter {
+            Encounter::Pair(Pair::Edges([a, _], [b, _])) => {
+                self.has_faces[*a as usize] && self.has_faces[*b as usize]
+            }
+            _ => false,
+        }
+    }
+
+    /// Everything that may come within reach while points go from start to end, in an order that
+    /// depends on nothing else. `bulge` is how far each vertex may stray from the straight line, m.
+    pub(crate) fn encounters(
+        &self,
+        reach: &Reach<'_, S>,
+        start: &[[f64; 3]],
+        end: &[[f64; 3]],
+        bulge: &[f64],
+    ) -> Vec<Encounter> {
+        let growth: Vec<f64> = (self.vertices.iter().zip(bulge))
+            .map(|(v, bulge)| v.radius + 0.5 * reach.distance + bulge)
+            .collect();
+        let mut found = if S::DIM == 2 {
+            self.pairs_in_plane(start, end, &growth)
+        } else {
+            self.pairs_in_space(start, end, &growth)
+        };
+        found.retain(|pair| self.is_allowed(reach, pair));
+        let mut found: Vec<Encounter> = found.into_iter().map(Encounter::Pair).collect();
+        self.add_walls(reach, start, end, &growth, &mut found);
+        found
+    }
+
+    fn pairs_in_plane(&self, start: &[[f64; 3]], end: &[[f64; 3]], growth: &[f64]) -> Vec<Pair> {
+        let flat = |list: &[[f64; 3]]| -> Vec<DVec2> {
+            list.iter().map(|p| DVec2::new(p[0], p[1])).collect()
+        };
+        let mut broad = BroadPhase::<D2>::default();
+        let mesh = Mesh {
+            edges: &self.edges,
+            faces: &[],
+        };
+        if broad
+            .sweep_thick(&mesh, &flat(start), &flat(end), growth)
+            .is_err()
+        {
+            return Vec::new();
+        }
+        let mut is_alone = vec![false; self.vertices.len()];
+        for &[a, b] in &self.edges {
+            is_alone[a as usize] |= a == b;
+        }
+        let pair = |&[v, e]: &[u32; 2]| {
+            let [a, b] = self.edges[e as usize];
+            // Points alone meet each other once; what has edges finds points by them.
+            let twice = a == b && !(is_alone[v as usize] && a < v);
+            (!twice).then_some(Pair::EdgeVertex([a, b], v))
+        };
+        broad.vertex_edge().iter().filter_map(pair).collect()
+    }
+
+    fn pairs_in_space(&self, start: &[[f64; 3]], end: &[[f64; 3]], growth: &[f64]) -> Vec<Pair> {
+        let points = |list: &[[f64; 3]]| -> Vec<DVec3> {
+            list.iter().map(|&p| DVec3::from_array(p)).collect()
+        };
+        let mut broad = BroadPhase::<D3>::default();
+        let mesh = Mesh {
+            edges: &self.edges,
+            faces: &self.faces,
+        };
+        if broad
+            .sweep_thick(&mesh, &points(start), &points(end), growth)
+            .is_err()
+        {
+            return Vec::new();
+        }
+        let face = |&[v, f]: &[u32; 2]| Pair::FaceVertex(self.faces[f as usize], v);
+        let mut pairs: Vec<Pair> = broad.vertex_face().iter().map(face).collect();
+        let edges = |&[e, f]: &[u32; 2]| {
+            let (first, second) = (self.edges[e as usize], self.edges[f as usize]);
+            let is_point = |[a, b]: [u32; 2]| a == b;
+            let has_faces = |[a, _]: [u32; 2]| self.has_faces[a as usize];
+            // A point finds faces by itself.
+            let twice =
+                is_point(first) && has_faces(second) || is_point(second) && has_faces(first);
+            (!twice).then_some(Pair::Edges(first, second))
+        };
+        pairs.extend(broad.edge_edge().iter().filter_map(edges));
+        pairs
+    }
+
+    fn is_allowed(&self, reach: &Reach<'_, S>, pair: &Pair) -> bool {
+        let body = |v: u32| self.vertices[v as usize].body;
+        let sides = pair.vertices();
+        let moves = |&v: &u32| reach.bodies.is_dynamic(body(v) as usize);
+        sides.iter().flatten().any(moves)
+            && Self::may_meet(
+                reach.bodies,
+                reach.rules,
+                body(sides[0][0]),
+                body(sides[1][0]),
+            )
+    }
+
+    fn add_walls(
+        &self,
+        reach: &Reach<'_, S>,
+        start: &[[f64; 3]],
+        end: &[[f64; 3]],
+        growth: &[f64],
+        found: &mut Vec<Encounter>,
+    ) {
+        let bodies = reach.bodies;
+        for (w, wall) in self.walls.iter().enumerate() {
+            let motion = &bodies.motion[wall.body as usize];
+            let stands = motion.linear.length() + motion.spin.length() == 0.0;
+            let still = vec![Motion::default(); bodies.len()];
+            let (normal, point) = self.wall_at(w as u32, bodies, &still);
+            for (v, vertex) in self.vertices.iter().enumerate() {
+                let height = |x: &[f64; 3]| normal.dot(DVec3::from_array(*x) - point);
+                let lowest = height(&start[v]).min(height(&end[v])) - growth[v];
+                let is_far = stands && lowest > 0.5 * reach.distance;
+                let moves = bodies.is_dynamic(vertex.body as usize);
+                if moves && !is_far && Self::may_meet(bodies, reach.rules, wall.body, vertex.body) {
+                    found.push(Encounter::Wall(w as u32, v as u32));
+                }
+            }
+        }
+    }
+
+    /// Fails if anything touches or overlaps where bodies stand.
+    pub(crate) fn check_apart(&self, reach: &Reach<'_, S>) -> Result<(), Failure<S>> {
+        let still = vec![Motion::default(); reach.bodies.len()];
+        let places = self.places(reach.bodies, &still);
+        let nothing = vec![0.0; places.len()];
+        for encounter in self.encounters(reach, &places, &places, &nothing) {
+            let witness = self.witness(&encounter, (reach.bodies, &still), &places);
+            let distance = witness.map(|w| w.distance);
+            if !distance.is_some_and(|d| d > 0.0) {
+                let pair = [0, 1].map(|side| self.body_of(&encounter, side));
+                return Err(Failure::Overlap(pair, -distance.unwrap_or(0.0)));
+            }
+        }
+        Ok(())
+    }
+
+    /// How near two primitives are with vertices at `places` and bodies moved by `way`. `None`
+    /// where no direction can be told.
+    pub(crate) fn witness(
+        &self,
+        encounter: &Encounter,
+        (bodies, way): (&Bodies<S>, &[Motion<S>]),
+        places: &[[f64; 3]],
+    ) -> Option<Witness> {
+        let thickness = self.thickness(encounter);
+        match encounter {
+            Encounter::Pair(pair) => {
+                let near: Near = nearest(pair, place_in(places));
+                let [a, b] = pair.vertices();
+                let from = blend(places, a, near.a);
+                let to = blend(places, b, near.b);
+                let between = to - from;
+                let normal = between.try_normalize()?;
+                let distance = near.distance - thickness;
+                let radius = self.vertices[a[0] as usize].radius;
+                Some(Witness {
+                    weights: [near.a, near.b],
+                    normal,
+                    distance,
+                    middle: from + normal * (radius + 0.5 * distance),
+                })
+            }
+            Encounter::Wall(wall, v) => {
+                let (normal, point) = self.wall_at(*wall, bodies, way);
+                let x = DVec3::from_array(places[*v as usize]);
+                let height = normal.dot(x - point);
+                let distance = height - thickness;
+                Some(Witness {
+                    weights: [[0.0; 3], [1.0, 0.0, 0.0]],
+                    normal,
+                    distance,
+                    middle: x - normal * (thickness + 0.5 * distance),
+                })
+            }
+        }
+    }
+
+    /// The part of the motion from `start` to `end` after which two primitives are nearer than
+    /// `keep` (m), if ever: first a part to stop at, with some room left, then the first touch.
+    pub(crate) fn hit(
+        &self,
+        encounter: &Encounter,
+        [from, to]: [(&[[f64; 3]], &[Motion<S>]); 2],
+        bodies: &Bodies<S>,
+        keep: f64,
+    ) -> Option<(f64, f64)> {
+        let thickness = self.thickness(encounter);
+        match encounter {
+            Encounter::Pair(pair) => {
+                let hit = impact(pair, from.0, to.0, thickness + keep)?;
+                Some((hit.safe, hit.earliest))
+            }
+            Encounter::Wall(wall, v) => {
+                // A half-space has no far side to come out of: the end tells all. Between, the
+                // distance is linear unless the wall turns, and then halving comes near enough.
+                let height = |places: &[[f64; 3]], way: &[Motion<S>]| {
+                    let (normal, point) = self.wall_at(*wall, bodies, way);
+                    normal.dot(DVec3::from_array(places[*v as usize]) - point) - thickness - keep
+                };
+                let (before, after) = (height(from.0, from.1), height(to.0, to.1));
+                if after > 0.0 {
+                    return None;
+                }
+                if before <= 0.0 {
+                    return Some((0.0, 0.0));
+                }
+                let touch = before / (before - after);
+                Some((0.9 * touch, touch))
+            }
+        }
+    }
+
+    /// How far each vertex may stray from the straight line as its body goes `way`, m: an arc of
+    /// radius r and angle φ is no farther from its chord than r φ²/8.
+    pub(crate) fn bulge(&self, way: &[Motion<S>]) -> Vec<f64> {
+        let of = |v: &super::Vertex<S>| {
+            let turn = way[v.body as usize].spin.length();
+            if turn > 0.0 {
+                solid::<S>(v.local).length() * (0.125 * turn * turn).min(2.0)
+            } else {
+                0.0
+            }
+        };
+        self.vertices.iter().map(of).collect()
+    }
+}
+
+fn blend(x: &[[f64; 3]], vertices: [u32; 3], weights: [f64; 3]) -> DVec3 {
+    crate::deform::meeting::blend(x, vertices, weights)
+}

@@ -1,0 +1,339 @@
+//! Which strategies serve a world, and the steps of those that watch motion.
+
+use super::{StepError, StepReport, World};
+use crate::barrier::{self, Barrier, Evidence};
+use crate::body::{Kind, Motion};
+use crate::certify::law::Answered;
+use crate::certify::{Certificate, Ledger, Solved, certify};
+use crate::deform::coupling::Elastic;
+use crate::detect::rules::PairRules;
+use crate::impacts::{self, Impacts, Outcome};
+use crate::integrate;
+use crate::material::MaterialId;
+use crate::penalty::{self, Penalty};
+use crate::primitives::{Failure, Poses, Primitives, Reach};
+use crate::problem::assemble::assemble;
+use crate::settings::{Feature, Strategy};
+use crate::shape::Geometry;
+use crate::space::{Components, Space};
+use drystone_frame::Form;
+use std::collections::BTreeSet;
+
+impl<S: Space> World<S> {
+    /// Whether the strategy serves everything that the world has. Every step asks this; ask it
+    /// before the first to hear of it in time.
+    pub fn check_strategy(&self) -> Result<(), StepError> {
+        let strategy = &self.settings.strategy;
+        if !self.joints.is_empty() && strategy.refuses(Feature::Joints) {
+            return Err(StepError::JointsNeedSubstep);
+        }
+        let soft = |w: &Self| {
+            w.deformables
+                .iter()
+                .next()
+                .map(|s| format!(" (`{}`)", s.name))
+        };
+        self.refuse(Feature::Deformables, soft)?;
+        self.refuse(Feature::Hooks, |w| {
+            w.hooks.0.as_ref().map(|_| String::new())
+        })?;
+        self.refuse(Feature::OneWay, |w| {
+            w.find(|k| w.bodies.one_way[k].is_some())
+        })?;
+        self.refuse(Feature::Cylinders, |w| w.find(|k| w.has_cylinders(k)))?;
+        self.refuse(Feature::Restitution, Self::bouncing)
+    }
+
+    /// Whether a step can start from where bodies stand: strategies that watch motion need gaps
+    /// everywhere. Every step asks this; ask it before the first to hear of it in time.
+    pub fn check_start(&self) -> Result<(), StepError> {
+        let watches = matches!(
+            self.settings.strategy,
+            Strategy::Barrier(_) | Strategy::Parallel(_) | Strategy::Sequential(_)
+        );
+        if !watches {
+            return Ok(());
+        }
+        let primitives = Primitives::new(&self.bodies, &self.deformables)
+            .map_err(|(body, shape)| self.failed(Failure::Shape(body, shape)))?;
+        let reach = Reach {
+            bodies: &self.bodies,
+            rules: &self.pair_rules(),
+            distance: 0.0,
+        };
+        let apart = primitives.check_apart(&reach);
+        apart.map_err(|failure| self.failed(failure))
+    }
+
+    /// Fails if the strategy does not serve a feature and `found` finds it.
+    fn refuse(
+        &self,
+        feature: Feature,
+        found: impl Fn(&Self) -> Option<String>,
+    ) -> Result<(), StepError> {
+        let strategy = &self.settings.strategy;
+        if !strategy.refuses(feature) {
+            return Ok(());
+        }
+        found(self).map_or(Ok(()), |of| {
+            Err(StepError::Unserved {
+                strategy: strategy.name(),
+                feature,
+                of,
+            })
+        })
+    }
+
+    /// The first body that is such, in words.
+    fn find(&self, is_such: impl Fn(usize) -> bool) -> Option<String> {
+        let mut present = (0..self.bodies.len()).filter(|&k| self.bodies.is_present(k));
+        let first = present.find(|&k| is_such(k))?;
+        Some(format!(" (`{}`)", self.bodies.name(first)))
+    }
+
+    fn has_cylinders(&self, k: usize) -> bool {
+        // Balls are most of what there is and have no parts to look at.
+        let shape = &self.bodies.shape[k];
+        let is_round = |form: &Form| matches!(form, Form::Cylinder { .. } | Form::Cone { .. });
+        !self.bodies.is_sensor[k]
+            && shape.ball_radius().is_none()
+            && shape.parts().iter().any(|part| is_round(&part.form))
+    }
+
+    /// Two materials in use that bounce off each other, in words.
+    fn bouncing(&self) -> Option<String> {
+        let present = (0..self.bodies.len()).filter(|&k| self.bodies.is_present(k));
+        let used: BTreeSet<MaterialId> = present.map(|k| self.bodies.material[k]).collect();
+        for &a in &used {
+            for &b in used.range(a..) {
+                let e = self.materials.between(a, b).restitution;
+                if e > 0.0 {
+                    let body = self.find(|k| [a, b].contains(&self.bodies.material[k]));
+                    return Some(format!("{}: e = {e}", body.unwrap_or_default()));
+                }
+            }
+        }
+        None
+    }
+
+    pub(super) fn step_barrier(&mut self, options: &Barrier) -> Result<StepReport, StepError> {
+        let dt = self.settings.dt;
+        integrate::steer(&mut self.bodies, self.time, dt);
+        let (free, mut ledger) =
+            integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        let evidence = barrier::step(&barrier::Start {
+            bodies: &self.bodies,
+            deformables: &self.deformables,
+            rules: &self.pair_rules(),
+            options,
+            free: &free,
+            dt,
+        })
+        .map_err(|failure| self.failed(failure))?;
+        evidence.enter(&mut ledger);
+        self.arrive(&evidence.end(&self.bodies))?;
+        let answered = evidence.answered(&self.bodies, &free, dt);
+        let Evidence {
+            contacts, report, ..
+        } = evidence;
+        self.solved = contacts;
+        let certificate = self.judge(&answered, &ledger);
+        let contacts = self.solved.len();
+        self.last = Some(answered);
+        Ok(StepReport {
+            step: self.step,
+            contacts,
+            solve: report,
+            certificate,
+            ..StepReport::default()
+        })
+    }
+
+    pub(super) fn step_impacts(&mut self, options: &Impacts) -> Result<StepReport, StepError> {
+        let dt = self.settings.dt;
+        let strategy = self.settings.strategy;
+        integrate::steer(&mut self.bodies, self.time, dt);
+        let (mut free, mut ledger) =
+            integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        let primitives = Primitives::new(&self.bodies, &self.deformables)
+            .map_err(|(body, shape)| self.failed(Failure::Shape(body, shape)))?;
+        let mut elastic = Elastic::new(
+            &mut self.deformables,
+            &self.bodies,
+            &mut free,
+            dt,
+            self.settings.integrator,
+        )
+        .map_err(StepError::Elastic)?;
+        let start = impacts::Start {
+            bodies: &self.bodies,
+            // Not `pair_rules`: the deformables are lent out.
+            rules: &PairRules {
+                materials: &self.materials,
+                hooks: self.hooks.0.as_deref(),
+                apart: self.joints.apart(),
+            },
+            options,
+            settings: &self.settings,
+            free,
+        };
+        let outcome = match strategy {
+            Strategy::Sequential(_) => impacts::sequential(&start, &primitives),
+            _ => impacts::parallel(&start, &primitives, &mut elastic),
+        };
+        if let Ok(outcome) = &outcome {
+            elastic.enter(&mut ledger, &outcome.motion);
+        }
+        let outcome = outcome.map_err(|failure| self.failed(failure))?;
+        self.arrive(&outcome.end)?;
+        let Outcome {
+            contacts,
+            answered,
+            solve,
+            resolution,
+            ..
+        } = outcome;
+        self.solved = contacts;
+        let certificate = self.judge(&answered, &ledger);
+        self.last = Some(answered);
+        Ok(StepReport {
+            step: self.step,
+            contacts: self.solved.len(),
+            solve,
+            certificate,
+            resolution,
+            ..StepReport::default()
+        })
+    }
+
+    pub(super) fn step_penalty(&mut self, options: &Penalty) -> Result<StepReport, StepError> {
+        let dt = self.settings.dt;
+        integrate::steer(&mut self.bodies, self.time, dt);
+        self.refresh_contacts();
+        let (mut free, mut ledger) =
+            integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        let elastic = Elastic::new(
+            &mut self.deformables,
+            &self.bodies,
+            &mut free,
+            dt,
+            self.settings.integrator,
+        )
+        .map_err(StepError::Elastic)?;
+        let assembled = assemble(
+            &self.bodies,
+            &self.contacts,
+            free,
+            dt,
+            &self.settings.contact,
+        );
+        let impulses = penalty::impulses(options, &self.bodies, &self.contacts, &assembled);
+        let velocities = assembled.problem.velocities(&impulses).motion;
+        elastic.enter(&mut ledger, &velocities);
+        self.advance_unheld(&velocities)?;
+        self.keep_impulses(&assembled, &impulses);
+        let answered = Answered {
+            assembled,
+            impulses,
+            reached: None,
+        };
+        let certificate = self.judge(&answered, &ledger);
+        let contacts = answered.impulses.local.len();
+        self.last = Some(answered);
+        Ok(StepReport {
+            step: self.step,
+            contacts,
+            certificate,
+            ..StepReport::default()
+        })
+    }
+
+    /// Moves bodies by their velocities and the clock, or nothing at all.
+    fn advance_unheld(&mut self, velocities: &[Motion<S>]) -> Result<(), StepError> {
+        let good = self.bodies.state();
+        let end = self.end_of_step();
+        integrate::advance(&mut self.bodies, velocities, end, self.settings.dt);
+        self.accept_unheld(&good)
+    }
+
+    /// Puts every body where its step ends, and moves the clock, or nothing at all.
+    fn arrive(&mut self, end: &Poses<S>) -> Result<(), StepError> {
+        let good = self.bodies.state();
+        let time = self.end_of_step();
+        for k in 0..self.bodies.len() {
+            match &self.bodies.kind[k] {
+                Kind::Fixed => {}
+                Kind::Kinematic(script) => {
+                    let pose = script.pose(&self.bodies.start[k], time);
+                    self.bodies.position[k] = pose.position;
+                    self.bodies.rotation[k] = pose.rotation;
+                }
+                Kind::Particle | Kind::Rigid => {
+                    self.bodies.position[k] = end.position[k];
+                    self.bodies.rotation[k] = end.rotation[k];
+                    self.bodies.motion[k] = end.motion[k];
+                }
+            }
+        }
+        self.accept_unheld(&good)
+    }
+
+    /// Finds the contacts at the new poses and lets the judge look, if this step is sampled.
+    fn judge(&mut self, answered: &Answered<S>, ledger: &Ledger<S>) -> Option<Certificate> {
+        if !self.is_sampled() {
+            self.changes.all = true;
+            return None;
+        }
+        self.find_contacts();
+        let certificate = certify(
+            &self.bodies,
+            &self.contacts,
+            &Solved {
+                contacts: &self.solved,
+                assembled: &answered.assembled,
+                impulses: &answered.impulses,
+                nudges: None,
+                reached: answered.reached.as_ref(),
+            },
+            ledger,
+        );
+        Some(Certificate {
+            step: self.step,
+            ..certificate
+        })
+    }
+
+    /// What failed, by the names of bodies.
+    fn failed(&self, failure: Failure<S>) -> StepError {
+        let name = |k: u32| self.bodies.name(k as usize).to_owned();
+        let strategy = self.settings.strategy.name();
+        let time = self.time;
+        match failure {
+            Failure::Overlap([a, b], depth) => StepError::Overlap {
+                a: name(a),
+                b: name(b),
+                depth,
+                time,
+                strategy,
+            },
+            Failure::Infeasible([a, b], place) => StepError::Infeasible {
+                a: name(a),
+                b: name(b),
+                place: place.to_array3(),
+                step: self.step + 1,
+                time,
+            },
+            Failure::Shape(body, _) => StepError::Unserved {
+                strategy,
+                feature: Feature::Cylinders,
+                of: format!(" (`{}`)", self.bodies.name(body)),
+            },
+            Failure::Numbers => StepError::NotFinite {
+                body: integrate::first_not_finite(&self.bodies)
+                    .map_or_else(|| "a body".to_owned(), |k| self.bodies.name(k).to_owned()),
+                step: self.step + 1,
+                time,
+            },
+        }
+    }
+}
