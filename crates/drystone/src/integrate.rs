@@ -157,12 +157,21 @@ pub fn advance<S: Space>(bodies: &mut Bodies<S>, velocities: &[Motion<S>], end: 
 }
 
 fn turn<S: Space>(bodies: &mut Bodies<S>, k: usize, dt: f64) {
-    let (rotation, spin) = (bodies.rotation[k], bodies.motion[k].spin);
+    (bodies.rotation[k], bodies.motion[k].spin) = turned(bodies, k, bodies.motion[k].spin, dt);
+}
+
+/// Rotation and spin of a body that turns at `spin` over a step.
+pub(crate) fn turned<S: Space>(
+    bodies: &Bodies<S>,
+    k: usize,
+    spin: S::Spin,
+    dt: f64,
+) -> (S::Rotation, S::Spin) {
+    let rotation = bodies.rotation[k];
     let inertial = &bodies.inertial[k];
     let is_free = (0..S::SPIN_DIM).all(|axis| inertial.free_spins.component(axis) > 0.0);
     if !inertial.gyroscopic || !is_free {
-        bodies.rotation[k] = S::turn(rotation, spin * dt);
-        return;
+        return (S::turn(rotation, spin * dt), spin);
     }
     let inertia = S::world_inertia(rotation, &inertial.inertia);
     let momentum = S::apply_inertia(&inertia, spin);
@@ -177,8 +186,8 @@ fn turn<S: Space>(bodies: &mut Bodies<S>, k: usize, dt: f64) {
             break;
         }
     }
-    bodies.rotation[k] = S::turn(rotation, middle * dt);
-    bodies.motion[k].spin = spin_at(bodies.rotation[k]);
+    let after = S::turn(rotation, middle * dt);
+    (after, spin_at(after))
 }
 
 /// Moves bodies by repair speeds over a step, leaving their velocities as they are.

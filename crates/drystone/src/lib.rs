@@ -43,7 +43,8 @@ pub mod world;
 pub use body::{Body, BodyError, BodyId, Groups, Kind, Mass, Motion, Push};
 pub use certify::Certificate;
 pub use deform::{
-    Cells, DeformError, Deformable, DeformableId, Integrator, Mesh, Model, Substance,
+    Audit, Cells, DeformError, Deformable, DeformableId, Integrator, Intersection, Mesh, Model,
+    Substance,
 };
 pub use detect::rules::{Encounter, Hooks};
 pub use events::Event;

@@ -22,6 +22,7 @@
 //! [`Integrator::Symplectic`] instead gives the nodes $v^* + hM^{-1}(f - Dv)$, as the lecture notes
 //! do; it is stable only for $h < 2/\omega$ of the stiffest spring.
 
+pub(crate) mod audit;
 mod bending;
 pub mod coupling;
 mod eigen;
@@ -31,6 +32,7 @@ mod meeting;
 mod mesh;
 pub(crate) mod proximity;
 pub mod rescue;
+pub(crate) mod shell;
 mod simplex;
 mod spring;
 mod store;
@@ -39,6 +41,7 @@ mod tests;
 mod tetrahedron;
 mod triangle;
 
+pub use audit::{Audit, Intersection};
 pub use mesh::{Cells, Mesh};
 pub use store::DeformableId;
 pub(crate) use store::{Deformables, Soft};

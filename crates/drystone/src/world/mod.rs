@@ -15,7 +15,7 @@ use crate::body::{Bodies, BodyId, BodyState, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
 use crate::deform::coupling::Elastic;
-use crate::deform::rescue::{Rescue, rescue};
+use crate::deform::rescue::{Infeasible, Rescue, hold_deformables, rescue};
 use crate::deform::{Deformables, proximity};
 use crate::detect::continuous::{Nearness, hold_back};
 use crate::detect::rules::{Hooks, PairRules};
@@ -64,6 +64,24 @@ pub enum StepError {
     /// Elastic forces that are no numbers.
     #[error("the elastic forces of `{0}` are not finite; its nodes may be too far from its shape")]
     Elastic(String),
+    /// Scripts that leave a deformable no room.
+    #[error(
+        "infeasible in step {step} (t = {time} s): scripts push `{first}` and `{second}` through \
+         each other at {place:?} m; the world stays at the last good step. Leave more room or \
+         stop the scripts earlier"
+    )]
+    Infeasible {
+        /// Name of one body or node.
+        first: String,
+        /// Name of the other.
+        second: String,
+        /// Where, m.
+        place: [f64; 3],
+        /// The step that failed, counted from 1.
+        step: u64,
+        /// Time at the start of that step, s.
+        time: f64,
+    },
     /// A setting that can't be used.
     #[error("settings: {0}")]
     Settings(#[from] SettingsError),
@@ -316,8 +334,14 @@ impl<S: Space> World<S> {
         let mut velocities = assembled.problem.velocities(&impulses).motion;
         elastic.enter(&mut ledger, &velocities);
         let mut nudges = repair(&assembled, &self.contacts, &velocities, &rules);
-        let nudged = nudges.as_deref_mut();
-        let rescue = rescue(&self.deformables, &self.bodies, &mut velocities, nudged, dt);
+        let rescue = rescue(
+            &self.deformables,
+            &self.bodies,
+            &mut velocities,
+            &mut nudges,
+            dt,
+        )
+        .map_err(|found| self.infeasible(&found))?;
         self.advance(&velocities, nudges.as_deref())?;
 
         self.keep_impulses(&assembled, &impulses);
@@ -350,6 +374,19 @@ impl<S: Space> World<S> {
             certificate,
             rescue,
         })
+    }
+
+    fn infeasible(&self, found: &Infeasible) -> StepError {
+        let [first, second] = found
+            .bodies
+            .map(|k| self.bodies.name(k as usize).to_owned());
+        StepError::Infeasible {
+            first,
+            second,
+            place: found.place,
+            step: self.step + 1,
+            time: self.time,
+        }
     }
 
     /// Moves the bodies and the clock, or nothing at all.
@@ -401,7 +438,10 @@ impl<S: Space> World<S> {
         };
         let joints = &self.joints;
         let is_tied = |k: usize| joints.iter().any(|(_, j)| [j.a, j.b].contains(&(k as u32)));
-        hold_back(&mut self.bodies, start, &rules, near, is_tied);
+        let held = hold_back(&mut self.bodies, start, &rules, near, is_tied);
+        if held.iter().any(|&k| self.bodies.node_of[k as usize] == 0) {
+            hold_deformables(&self.deformables, &mut self.bodies, start, near.dt);
+        }
     }
 
     /// Time after the coming step: steps of one length are counted, not summed, so that time has
@@ -448,7 +488,7 @@ impl<S: Space> World<S> {
         contacts.extend(proximity::contacts(
             &self.deformables,
             &self.bodies,
-            &self.materials,
+            &self.pair_rules(),
             &ahead,
             soft,
         ));

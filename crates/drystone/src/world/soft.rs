@@ -2,7 +2,9 @@
 
 use super::{AccessError, World};
 use crate::body::BodyId;
+use crate::deform::audit::{Audit, Intersection, audit};
 use crate::deform::{Cells, DeformError, Deformable, DeformableId, Soft};
+use crate::intersect::IntersectError;
 use crate::space::Space;
 
 impl<S: Space> World<S> {
@@ -96,5 +98,28 @@ impl<S: Space> World<S> {
     pub fn edges(&self, id: DeformableId) -> Result<&[[u32; 2]], AccessError> {
         let soft = self.deformables.get(id).ok_or(AccessError::NoDeformable)?;
         Ok(&soft.edges)
+    }
+
+    /// Judges the present state: what intersects a deformable, and the least distance of one from
+    /// anything else. Empty where there are no deformables.
+    ///
+    /// # Errors
+    /// If a place is not finite.
+    pub fn audit(&self) -> Result<Audit, IntersectError> {
+        audit(&self.deformables, &self.bodies)
+    }
+
+    /// What intersects a deformable at present: see [`World::audit`].
+    ///
+    /// # Errors
+    /// If a place is not finite.
+    pub fn intersections(&self) -> Result<Vec<Intersection>, IntersectError> {
+        Ok(self.audit()?.intersections)
+    }
+
+    /// Whether there is any deformable.
+    #[must_use]
+    pub fn has_deformables(&self) -> bool {
+        !self.deformables.is_empty()
     }
 }
