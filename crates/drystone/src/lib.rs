@@ -59,4 +59,4 @@ pub use shape::{Decomposition, Geometry, Pose, Shape2, Shape3, ShapeError};
 pub use solve::{Auto, Limits, Newton, Pgs, SolverKind};
 pub use space::{Components, D2, D3, Linear, Space};
 pub use substep::Substep;
-pub use world::{Energy, SnapshotError, StepError, StepReport, World, World2, World3};
+pub use world::{Energy, Phase, SnapshotError, StepError, StepReport, World, World2, World3};

@@ -44,6 +44,8 @@ pub struct Audit {
 struct Surfaces {
     places: Vec<DVec3>,
     body: Vec<u32>,
+    /// Number from 1 of the body that each node is fixed to, 0 if to none.
+    tied: Vec<u32>,
     /// Around points of rigid bodies, m.
     radius: Vec<f64>,
     /// Those of deformables first.
@@ -95,6 +97,7 @@ impl Surfaces {
             for &k in &soft.nodes {
                 number[k as usize] = all.places.len() as u32;
                 all.push(bodies.position[k as usize], k, 0.0);
+                all.tied.push(bodies.tied_to[k as usize]);
             }
             let vertex = |k: u32| number[k as usize];
             all.edges.extend(soft.edges.iter().map(|e| e.map(vertex)));
@@ -156,31 +159,42 @@ impl Surfaces {
         }
     }
 
+    /// Whether a node among these vertices is fixed to the body of the others.
+    fn is_tied(&self, a: &[u32], b: &[u32]) -> bool {
+        let tied = |nodes: &[u32], to: u32| {
+            let number = self.body[to as usize] + 1;
+            nodes
+                .iter()
+                .any(|&v| self.tied.get(v as usize) == Some(&number))
+        };
+        tied(a, b[0]) || tied(b, a[0])
+    }
+
     /// Pairs of bodies whose edges and faces share a point, radii left aside.
     fn exact(&self, dim: usize) -> Result<Vec<([u32; 2], DVec3)>, IntersectError> {
-        let pair = |v: u32, w: u32| {
-            let bodies = [v, w].map(|v| self.body[v as usize]);
-            (bodies, self.places[v as usize])
+        let pair = |a: &[u32], b: &[u32]| {
+            let bodies = [a[0], b[0]].map(|v| self.body[v as usize]);
+            (!self.is_tied(a, b)).then(|| (bodies, self.places[a[0] as usize]))
         };
         let (soft, rigid) = self.edges.split_at(self.soft_edges);
         if dim == 2 {
             let flat: Vec<DVec2> = self.places.iter().map(|p| DVec2::new(p.x, p.y)).collect();
             let found = intersect::edges_in_plane(&flat, &self.edges)?;
             let is_soft = |[e, _]: &[u32; 2]| (*e as usize) < self.soft_edges;
-            let edge = |e: u32| self.edges[e as usize][0];
+            let edge = |e: u32| &self.edges[e as usize];
             let found = found.into_iter().filter(is_soft);
-            return Ok(found.map(|[e, f]| pair(edge(e), edge(f))).collect());
+            return Ok(found.filter_map(|[e, f]| pair(edge(e), edge(f))).collect());
         }
         let mut cut = Vec::new();
         for [e, f] in intersect::edge_face(&self.places, soft, &self.faces)? {
-            cut.push(pair(soft[e as usize][0], self.faces[f as usize][0]));
+            cut.extend(pair(&soft[e as usize], &self.faces[f as usize]));
         }
         let soft_faces = &self.faces[..self.soft_faces];
         for [e, f] in intersect::edge_face(&self.places, rigid, soft_faces)? {
-            cut.push(pair(soft_faces[f as usize][0], rigid[e as usize][0]));
+            cut.extend(pair(&soft_faces[f as usize], &rigid[e as usize]));
         }
         for [e, f] in intersect::edges_in_space(&self.places, soft)? {
-            cut.push(pair(soft[e as usize][0], soft[f as usize][0]));
+            cut.extend(pair(&soft[e as usize], &soft[f as usize]));
         }
         Ok(cut)
     }
@@ -197,9 +211,10 @@ impl Surfaces {
         loop {
             let mut near = Vec::new();
             let mut least: Option<f64> = None;
-            let mut note = |v: u32, w: u32, squared: f64| {
+            let mut note = |of_soft: &[u32], of_other: &[u32], squared: f64| {
+                let (v, w) = (of_soft[0], of_other[0]);
                 let [a, b] = [v, w].map(|v| self.body[v as usize]);
-                if !allow(a, b) {
+                if !allow(a, b) || self.is_tied(of_soft, of_other) {
                     return;
                 }
                 let round = self.radius[v as usize] + self.radius[w as usize];
@@ -223,17 +238,17 @@ impl Surfaces {
     }
 
     /// Nodes below walls count by their depth.
-    fn each_wall(&self, note: &mut impl FnMut(u32, u32, f64)) {
+    fn each_wall(&self, note: &mut impl FnMut(&[u32], &[u32], f64)) {
         for &(wall, out) in &self.walls {
             for v in 0..self.soft_vertices as u32 {
                 let above = self.places[v as usize] - self.places[wall as usize];
                 let height = out.dot(above).max(0.0);
-                note(v, wall, height * height);
+                note(&[v], &[wall], height * height);
             }
         }
     }
 
-    fn each_vertex_face(&self, reach: f64, note: &mut impl FnMut(u32, u32, f64)) {
+    fn each_vertex_face(&self, reach: f64, note: &mut impl FnMut(&[u32], &[u32], f64)) {
         let around = |f: &[u32; 3]| {
             let radius = self.radius[f[0] as usize];
             bounds(&f.map(|v| self.places[v as usize])).grown(radius + reach)
@@ -251,18 +266,18 @@ impl Surfaces {
                 if (is_soft || f < self.soft_faces) && !face.contains(&(v as u32)) {
                     let corners = face.map(|v| self.places[v as usize]);
                     let closest = distance::point_triangle(place, &corners);
-                    let [soft, other] = if is_soft {
-                        [v as u32, face[0]]
+                    let (vertex, corners) = ([v as u32], &face[..]);
+                    if is_soft {
+                        note(&vertex, corners, closest.squared_distance);
                     } else {
-                        [face[0], v as u32]
-                    };
-                    note(soft, other, closest.squared_distance);
+                        note(corners, &vertex, closest.squared_distance);
+                    }
                 }
             });
         }
     }
 
-    fn each_edge_edge(&self, reach: f64, note: &mut impl FnMut(u32, u32, f64)) {
+    fn each_edge_edge(&self, reach: f64, note: &mut impl FnMut(&[u32], &[u32], f64)) {
         let ends = |e: &[u32; 2]| e.map(|v| self.places[v as usize]);
         let around = |e: &[u32; 2]| bounds(&ends(e)).grown(self.radius[e[0] as usize] + reach);
         let boxes: Vec<Bounds<D3>> = self.edges.iter().map(around).collect();
@@ -273,7 +288,7 @@ impl Surfaces {
                 let is_once = f > e || f >= self.soft_edges;
                 if is_once && !edge.iter().any(|v| other.contains(v)) {
                     let closest = distance::edge_edge(&ends(edge), &ends(other));
-                    note(edge[0], other[0], closest.squared_distance);
+                    note(edge, other, closest.squared_distance);
                 }
             });
         }

@@ -22,6 +22,7 @@
 //! [`Integrator::Symplectic`] instead gives the nodes $v^* + hM^{-1}(f - Dv)$, as the lecture notes
 //! do; it is stable only for $h < 2/\omega$ of the stiffest spring.
 
+pub(crate) mod attachment;
 pub(crate) mod audit;
 mod bending;
 pub mod coupling;
@@ -46,7 +47,7 @@ pub use mesh::{Cells, Mesh};
 pub use store::DeformableId;
 pub(crate) use store::{Deformables, Soft};
 
-use crate::body::{BodyError, Push};
+use crate::body::{BodyError, BodyId, Push};
 use crate::material::MaterialId;
 use crate::script::Script;
 use crate::shape::ShapeError;
@@ -195,6 +196,9 @@ pub struct Deformable<S: Space> {
     pub pinned: Vec<u32>,
     /// Nodes that follow a script.
     pub held: Vec<(u32, Script<S>)>,
+    /// Nodes that are fixed to bodies of the world where they start, and the bodies. One body a
+    /// node; they do not touch it.
+    pub attached: Vec<(u32, BodyId)>,
     /// A standing force on the whole, shared among free nodes by mass, N: wind.
     pub push: Push<S>,
 }
@@ -213,6 +217,7 @@ impl<S: Space> Deformable<S> {
             linear_damping: 0.0,
             pinned: Vec::new(),
             held: Vec::new(),
+            attached: Vec::new(),
             push: Push::default(),
         }
     }
@@ -237,6 +242,7 @@ impl<S: Space> Deformable<S> {
         self.mesh.check()?;
         let count = self.mesh.vertices.len();
         let held = self.held.iter().map(|(node, _)| *node);
+        let held = held.chain(self.attached.iter().map(|(node, _)| *node));
         if let Some(node) = self
             .pinned
             .iter()
@@ -315,6 +321,18 @@ pub enum DeformError {
         node: u32,
         /// How many there are.
         count: usize,
+    },
+    /// A node that is fixed to a body that is not there, or is a node itself.
+    #[error("node {node} can't be attached: its body is not in this world, or is a node itself")]
+    NoBody {
+        /// Which node.
+        node: u32,
+    },
+    /// A node that is fixed to two bodies.
+    #[error("node {node} is attached to two bodies; one is enough")]
+    Twice {
+        /// Which node.
+        node: u32,
     },
     /// Neighbours that would touch at rest.
     #[error(

@@ -135,6 +135,9 @@ impl Course {
             return None;
         }
         let rigid = self.rigid_side(pair);
+        if shell.is_tied(bodies, pair) {
+            return None;
+        }
         if rigid.is_some_and(|side| self.is_found_by_nodes(pair, &near, side)) {
             return None;
         }

@@ -282,7 +282,8 @@ impl<'a, S: Space> Way<'a, S> {
             let [a, b] = pair
                 .vertices()
                 .map(|v| self.shell.bodies[v[0] as usize] as usize);
-            if !self.bodies.groups[a].allow(self.bodies.groups[b]) {
+            let allowed = self.bodies.groups[a].allow(self.bodies.groups[b]);
+            if !allowed || self.shell.is_tied(self.bodies, pair) {
                 return None;
             }
             let apart = nearest(pair, place_in(&self.start)).distance;

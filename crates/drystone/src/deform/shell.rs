@@ -224,6 +224,16 @@ impl Shell {
         self.half[vertex as usize] + self.round[vertex as usize]
     }
 
+    /// Whether a node of one side is fixed to the body of the other, so that they do not touch.
+    pub(crate) fn is_tied<S: Space>(&self, bodies: &Bodies<S>, pair: &Pair) -> bool {
+        let [a, b] = pair.vertices();
+        let body = |v: u32| self.bodies[v as usize] as usize;
+        let tied = |nodes: [u32; 3], to: u32| {
+            self.is_rigid(to) && nodes.iter().any(|&v| bodies.is_tied(body(v), body(to)))
+        };
+        tied(a, b[0]) || tied(b, a[0])
+    }
+
     /// Whether both sides of a pair have faces, so that a vertex of one meets faces of the other.
     pub(crate) fn is_seen_by_faces(&self, pair: &Pair) -> bool {
         let [a, b] = pair.vertices();

@@ -16,7 +16,7 @@ use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
 use crate::deform::coupling::Elastic;
 use crate::deform::rescue::{Infeasible, Rescue, hold_deformables, rescue};
-use crate::deform::{Deformables, proximity};
+use crate::deform::{Deformables, attachment, proximity};
 use crate::detect::continuous::{Nearness, hold_back};
 use crate::detect::rules::{Hooks, PairRules};
 use crate::detect::{Contact, detect};
@@ -109,6 +109,23 @@ pub enum AccessError {
     /// The deformable is not of this world, or no more.
     #[error("there is no such deformable in this world")]
     NoDeformable,
+}
+
+/// A part of a step of the strategy `velocity`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Finding contacts.
+    Detection,
+    /// Elastic forces without contact.
+    Elastic,
+    /// Solving contacts, with what they do to deformables, and repairing overlap.
+    Contact,
+    /// Keeping everything from passing through deformables.
+    Rescue,
+    /// Moving bodies.
+    Motion,
+    /// Judging the step.
+    Certificate,
 }
 
 /// What a step did.
@@ -233,6 +250,12 @@ impl<S: Space> World<S> {
 
     /// Makes one step.
     pub fn step(&mut self) -> Result<StepReport, StepError> {
+        self.step_watched(&mut |_| {})
+    }
+
+    /// Makes one step and calls `watch` at the end of each part of it, with its name: for
+    /// profiles. In the strategy `substep` it is not called.
+    pub fn step_watched(&mut self, watch: &mut dyn FnMut(Phase)) -> Result<StepReport, StepError> {
         self.settings.check()?;
         self.joints.sort_pairs();
         let report = match self.settings.strategy {
@@ -242,7 +265,7 @@ impl<S: Space> World<S> {
             Strategy::Substep(_) if !self.deformables.is_empty() => {
                 return Err(StepError::DeformablesNeedVelocity);
             }
-            Strategy::Velocity => self.step_velocity(),
+            Strategy::Velocity => self.step_velocity(watch),
             Strategy::Substep(options) => self.step_substep(&options),
         }?;
         self.note_events();
@@ -311,10 +334,11 @@ impl<S: Space> World<S> {
         })
     }
 
-    fn step_velocity(&mut self) -> Result<StepReport, StepError> {
+    fn step_velocity(&mut self, watch: &mut dyn FnMut(Phase)) -> Result<StepReport, StepError> {
         let dt = self.settings.dt;
         integrate::steer(&mut self.bodies, self.time, dt);
         self.refresh_contacts();
+        watch(Phase::Detection);
 
         let (mut free, mut ledger) =
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
@@ -326,6 +350,7 @@ impl<S: Space> World<S> {
             self.settings.integrator,
         )
         .map_err(StepError::Elastic)?;
+        watch(Phase::Elastic);
         let rules = self.settings.contact;
         let mut assembled = assemble(&self.bodies, &self.contacts, free, dt, &rules);
         let mut impulses = warm_start(&assembled, &self.contacts);
@@ -334,6 +359,7 @@ impl<S: Space> World<S> {
         let mut velocities = assembled.problem.velocities(&impulses).motion;
         elastic.enter(&mut ledger, &velocities);
         let mut nudges = repair(&assembled, &self.contacts, &velocities, &rules);
+        watch(Phase::Contact);
         let rescue = rescue(
             &self.deformables,
             &self.bodies,
@@ -342,10 +368,13 @@ impl<S: Space> World<S> {
             dt,
         )
         .map_err(|found| self.infeasible(&found))?;
+        watch(Phase::Rescue);
         self.advance(&velocities, nudges.as_deref())?;
 
         self.keep_impulses(&assembled, &impulses);
+        watch(Phase::Motion);
         self.find_contacts();
+        watch(Phase::Detection);
         let certificate = self.is_sampled().then(|| Certificate {
             step: self.step,
             ..certify(
@@ -361,6 +390,7 @@ impl<S: Space> World<S> {
                 &ledger,
             )
         });
+        watch(Phase::Certificate);
         let contacts = impulses.local.len();
         self.last = Some(Answered {
             assembled,
@@ -492,6 +522,7 @@ impl<S: Space> World<S> {
             &ahead,
             soft,
         ));
+        contacts.extend(attachment::contacts(&self.deformables, &self.bodies, soft));
         self.contacts = contacts;
         self.changes = Changes::default();
     }
