@@ -98,6 +98,10 @@ fn advance<S: Space>(
     let start = Instant::now();
     let step = world.step().map_err(Fault::Step)?;
     tally.add(&step, 1e3 * start.elapsed().as_secs_f64());
+    if world.has_deformables() && step.certificate.is_some() {
+        let audit = world.audit().map_err(Fault::Audit)?;
+        tally.passage.get_or_insert_default().add(&audit);
+    }
     progress.show(step.step, world.time(), step.contacts);
     outputs.add(world, &step)
 }

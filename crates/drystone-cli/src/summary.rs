@@ -115,12 +115,14 @@ fn certificate(outcome: &Outcome) -> Vec<String> {
     if tally.steps == 0 {
         return vec!["no step was judged".to_owned()];
     }
-    vec![
+    let mut words = vec![
         penetration(tally),
         residual(outcome, tally),
         energy_made(tally),
         format!("momentum balanced to {} N·s", plain(tally.momentum.max)),
-    ]
+    ];
+    words.extend(outcome.tally.passage.map(|passage| passage.words()));
+    words
 }
 
 /// Penetration below this is round-off: less than the size of an atom, m.

@@ -40,6 +40,7 @@ mod any_world;
 mod build;
 mod error;
 pub mod gallery;
+mod gmsh;
 pub mod import;
 mod obj;
 mod path;

@@ -23,6 +23,7 @@ fn draped(n: u32, sheets: u32) -> World3 {
     let mut world = World3::new(Settings {
         dt: 1.0 / 120.0,
         certify_every: 0,
+        threads: 2,
         ..Settings::default()
     })
     .unwrap();

@@ -121,5 +121,6 @@ fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> 
         }
         deformable::add(given, &path, &mut materials, &mut world)?;
     }
+    deformable::check_start(&world)?;
     Ok((world, warnings))
 }

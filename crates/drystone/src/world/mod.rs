@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::body::{Bodies, BodyId, BodyState, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
-use crate::deform::coupling::Elastic;
+use crate::deform::coupling::{Elastic, touched};
 use crate::deform::rescue::{Infeasible, Rescue, hold_deformables, rescue};
 use crate::deform::{Deformables, attachment, proximity};
 use crate::detect::continuous::{Nearness, hold_back};
@@ -346,8 +346,8 @@ impl<S: Space> World<S> {
             &mut self.deformables,
             &self.bodies,
             &mut free,
-            dt,
-            self.settings.integrator,
+            (dt, self.settings.integrator, self.settings.threads),
+            &touched(&self.bodies, &self.contacts),
         )
         .map_err(StepError::Elastic)?;
         watch(Phase::Elastic);
@@ -545,8 +545,8 @@ impl<S: Space> World<S> {
             &mut self.deformables,
             &self.bodies,
             &mut free,
-            dt,
-            self.settings.integrator,
+            (dt, self.settings.integrator, self.settings.threads),
+            &[],
         );
         assemble(
             &self.bodies,
