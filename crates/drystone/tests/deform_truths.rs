@@ -388,9 +388,14 @@ fn ipctk_confirms_recorded_frames() {
             .collect();
         ours.push(!world.intersections().unwrap().is_empty());
         writeln!(program, "check({places:?})").unwrap();
-        // One node pulled through the far side.
-        places[5] = places[160].map(|x| x * 1.02 - 0.01);
-        let moved: Vec<DVec3> = places.iter().map(|&p| DVec3::from_array(p)).collect();
+        // An edge put across a face far from it.
+        let mut moved: Vec<DVec3> = places.iter().map(|&p| DVec3::from_array(p)).collect();
+        let [a, b, c] = faces[faces.len() - 1].map(|v| moved[v as usize]);
+        let (middle, normal) = ((a + b + c) / 3.0, (b - a).cross(c - a).normalize());
+        for (vertex, side) in edges[0].into_iter().zip([-0.01, 0.01]) {
+            moved[vertex as usize] = middle + normal * side;
+            places[vertex as usize] = moved[vertex as usize].to_array();
+        }
         let cut = drystone::intersect::edge_face(&moved, &edges, &faces).unwrap();
         ours.push(!cut.is_empty());
         writeln!(program, "check({places:?})").unwrap();
