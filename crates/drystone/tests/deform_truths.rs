@@ -411,3 +411,32 @@ fn ipctk_confirms_recorded_frames() {
     assert_eq!(ours, theirs);
     assert!(ours.iter().any(|&cut| cut) && ours.iter().any(|&cut| !cut));
 }
+
+/// Deformables are solved at the same time on several threads, and nothing depends on how many.
+#[test]
+fn threads_do_not_change_a_bit() {
+    let hash = |threads: u32| {
+        let mut world = world(9.81);
+        world.settings_mut().threads = threads;
+        world.add(Body::fixed(Shape3::ball(0.3).unwrap())).unwrap();
+        for k in 0..3 {
+            let height = 0.34 + 0.05 * f64::from(k);
+            let mesh = Mesh::<D3>::cloth([0.7, 0.7], [6, 6]).placed(&Pose::at(DVec3::Y * height));
+            let substance = Substance {
+                young: 2e4,
+                density: 30.0,
+                thickness: 0.03,
+                ..Substance::default()
+            };
+            world
+                .add_deformable(Deformable::new(mesh, substance))
+                .unwrap();
+        }
+        for _ in 0..40 {
+            world.step().unwrap();
+        }
+        world.state_hash()
+    };
+    let one = hash(1);
+    assert_eq!([hash(2), hash(3), hash(8)], [one; 3]);
+}
