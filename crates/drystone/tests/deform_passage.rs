@@ -49,7 +49,7 @@ fn height_at(world: &World3, cloth: DeformableId, x: f64, z: f64) -> Option<f64>
         let wb = (flat(c) - p).perp_dot(flat(a) - p) / area;
         let wc = 1.0 - wa - wb;
         let is_in = [wa, wb, wc].iter().all(|&w| w >= -1e-12);
-        is_in.then(|| wa * a.y + wb * b.y + wc * c.y)
+        is_in.then_some(wa * a.y + wb * b.y + wc * c.y)
     })
 }
 
