@@ -164,6 +164,10 @@ pub(crate) enum Command {
     Check {
         /// A scene of the gallery, or a file: .toml, .json, or a model as `drystone import` reads it
         scene: String,
+        /// Step the scene and judge every step: does anything ever intersect a deformable, and how
+        /// near do surfaces come?
+        #[arg(long)]
+        intersections: bool,
     },
     /// Print the JSON Schema of scene files
     Schema,

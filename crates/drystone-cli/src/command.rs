@@ -36,7 +36,10 @@ pub(crate) fn run(command: Command) -> Result<(), Fault> {
         Command::Solve(args) => solve::solve(&args),
         Command::Race(args) => race::race(&args),
         Command::List => print(&list::list()?),
-        Command::Check { scene } => check::check(&scene),
+        Command::Check {
+            scene,
+            intersections,
+        } => check::check(&scene, intersections),
         Command::Schema => print(&pretty(&drystone_scene::json_schema())?),
         Command::Completions { shell } => {
             let mut script = Vec::new();

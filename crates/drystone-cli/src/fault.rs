@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use drystone::StepError;
+use drystone::intersect::IntersectError;
 use drystone::problem::file::ProblemFileError;
 use drystone::settings::SettingsError;
 use drystone_frame::recording::{ReadError, WriteError};
@@ -45,6 +46,23 @@ pub(crate) enum Fault {
     /// A step failed.
     #[error("{0}")]
     Step(StepError),
+    /// A state that can't be judged.
+    #[error("the state can't be judged: {0}")]
+    Audit(IntersectError),
+    /// Something passed into a deformable.
+    #[error(
+        "`{}` and `{}` intersect after step {step}, near {place:?} m",
+        bodies[0],
+        bodies[1]
+    )]
+    Intersection {
+        /// Their names.
+        bodies: [String; 2],
+        /// Where, m.
+        place: [f64; 3],
+        /// The step, from 1.
+        step: u64,
+    },
     /// Two outputs in one file.
     #[error("`{}` is given twice as a file to write", .0.display())]
     SameFile(PathBuf),
@@ -204,6 +222,9 @@ impl Fault {
             ),
             Self::TooFast { .. } => Some("nothing was run; choose --fps 50 or fewer".into()),
             Self::NotInFormat { help, .. } => Some((*help).into()),
+            Self::Intersection { .. } => {
+                Some("a smaller `dt` or a greater `thickness` in the scene may help".into())
+            }
             Self::NoContacts(_) => Some("choose another time with --at".into()),
             _ => None,
         }

@@ -27,6 +27,10 @@ pub(crate) struct Report<'a> {
     certificate: Certificate,
     #[serde(skip_serializing_if = "Option::is_none")]
     joints: Option<Joints>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intersections: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_distance_m: Option<f64>,
     bodies: Vec<Body<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -119,6 +123,8 @@ impl<'a> Report<'a> {
             ms_per_step: MsPerStep::new(&tally.times),
             certificate: Certificate::new(&tally.certificate),
             joints: tally.joints.as_ref().map(Joints::new),
+            intersections: tally.passage.map(|passage| passage.intersections),
+            min_distance_m: tally.passage.and_then(|passage| passage.min_distance),
             bodies: bodies(&outcome.stage, &outcome.frame),
             error: outcome.fault.as_ref().map(ToString::to_string),
         }

@@ -102,6 +102,10 @@ fn advance<S: Space>(
     if world.joints().next().is_some() {
         tally.add_joints(world.joint_error());
     }
+    if world.has_deformables() && step.certificate.is_some() {
+        let audit = world.audit().map_err(Fault::Audit)?;
+        tally.passage.get_or_insert_default().add(&audit);
+    }
     progress.show(step.step, world.time(), step.contacts);
     outputs.add(world, &step)
 }

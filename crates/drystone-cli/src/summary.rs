@@ -148,6 +148,7 @@ fn certificate(outcome: &Outcome) -> Vec<String> {
         format!("momentum balanced to {} N·s", plain(tally.momentum.max)),
     ];
     lines.extend(outcome.tally.joints.as_ref().map(joints));
+    lines.extend(outcome.tally.passage.map(|passage| passage.words()));
     lines
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use drystone::{Certificate, StepReport};
+use drystone::{Audit, Certificate, StepReport};
+
+use crate::units::{count, length};
 
 /// The steps of a run, summed up as they are made.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +25,8 @@ pub(crate) struct Tally {
     pub(crate) certificate: CertificateTally,
     /// Gaps and turns in joints; `None` where there never were joints.
     pub(crate) joints: Option<JointTally>,
+    /// What was found about deformables, where there are any.
+    pub(crate) passage: Option<PassageTally>,
 }
 
 /// How far joints were from what they hold together.
@@ -53,6 +57,45 @@ impl Tally {
         let joints = self.joints.get_or_insert_default();
         joints.error_m.add(error_m);
         joints.error_rad.add(error_rad);
+    }
+}
+
+/// Whether anything ever passed into a deformable.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PassageTally {
+    /// States that were judged.
+    pub(crate) states: u64,
+    /// Pairs that intersected, summed over the states.
+    pub(crate) intersections: u64,
+    /// The least distance of a deformable from anything that is not its neighbour, m.
+    pub(crate) min_distance: Option<f64>,
+}
+
+impl PassageTally {
+    /// Adds a state.
+    pub(crate) fn add(&mut self, audit: &Audit) {
+        self.states += 1;
+        self.intersections += audit.intersections.len() as u64;
+        self.min_distance = match (self.min_distance, audit.min_distance_m) {
+            (Some(least), Some(now)) => Some(least.min(now)),
+            (least, now) => least.or(now),
+        };
+    }
+
+    /// In plain words.
+    pub(crate) fn words(&self) -> String {
+        let nearest = match self.min_distance {
+            Some(distance) => format!(", surfaces never nearer than {}", length(distance)),
+            None => String::new(),
+        };
+        match self.intersections {
+            0 => format!("no intersection in {} states{nearest}", count(self.states)),
+            found => format!(
+                "{} intersections in {} states",
+                count(found),
+                count(self.states)
+            ),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A world of either dimension.
 
-use drystone::{Energy, SolverKind, StepError, StepReport, World2, World3};
+use drystone::intersect::IntersectError;
+use drystone::{Audit, Energy, SolverKind, StepError, StepReport, World2, World3};
 use drystone_frame::{Frame, Stage};
 
 /// What a scene becomes: a world in the plane or in space.
@@ -85,6 +86,26 @@ impl AnyWorld {
     #[must_use]
     pub fn body_index(&self, name: &str) -> Option<usize> {
         forward!(self, world => world.body(name)).map(drystone::BodyId::index)
+    }
+
+    /// The name of a body by its place.
+    #[must_use]
+    pub fn body_name(&self, index: usize) -> &str {
+        forward!(self, world => world.bodies().name(index))
+    }
+
+    /// Whether there is any deformable.
+    #[must_use]
+    pub fn has_deformables(&self) -> bool {
+        forward!(self, world => world.has_deformables())
+    }
+
+    /// What intersects a deformable now, and the least distance of one from anything else.
+    ///
+    /// # Errors
+    /// If a place is not finite.
+    pub fn audit(&self) -> Result<Audit, IntersectError> {
+        forward!(self, world => world.audit())
     }
 
     /// Length of a step in s.

@@ -41,6 +41,7 @@ mod build;
 mod error;
 pub mod export;
 pub mod gallery;
+mod gmsh;
 pub mod import;
 mod obj;
 mod path;

@@ -1,10 +1,12 @@
-//! Meshes in files of their own: Wavefront OBJ, of which vertices and faces are read.
+//! Meshes in files of their own: Wavefront OBJ, of which vertices and faces are read, and for
+//! deformables Gmsh's ([`crate::gmsh`]).
 
 use std::path::Path;
 
 use crate::error::SceneError;
+use crate::gmsh;
 use crate::read::read_text;
-use crate::schema::{Scene, Shape};
+use crate::schema::{Scene, Shape, SoftShape};
 
 /// Vertices and triangles.
 pub(crate) type Mesh = (Vec<Vec<f64>>, Vec<[u32; 3]>);
@@ -17,8 +19,48 @@ impl Scene {
                 read_into(shape, folder)?;
             }
         }
+        for deformable in &mut self.deformables {
+            read_soft(&mut deformable.shape, folder)?;
+        }
         Ok(())
     }
+}
+
+/// Reads a deformable's mesh.
+fn read_soft(shape: &mut SoftShape, folder: &Path) -> Result<(), SceneError> {
+    let SoftShape::Mesh {
+        file,
+        points,
+        segments,
+        triangles,
+        tetrahedra,
+        ..
+    } = shape
+    else {
+        return Ok(());
+    };
+    let has_cells = !(points.is_empty()
+        && segments.is_empty()
+        && triangles.is_empty()
+        && tetrahedra.is_empty());
+    let Some(name) = file.as_ref().filter(|_| !has_cells) else {
+        return Ok(());
+    };
+    let path = folder.join(name);
+    let shown = path.display().to_string();
+    let text = read_text(&path, &shown)?;
+    let is_gmsh = path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("msh"));
+    if is_gmsh {
+        let mesh = gmsh::parse(&text, &shown)?;
+        *points = mesh.points;
+        (*segments, *triangles, *tetrahedra) = (mesh.lines, mesh.triangles, mesh.tetrahedra);
+    } else {
+        (*points, *triangles) = parse(&text, &shown)?;
+    }
+    *file = None;
+    Ok(())
 }
 
 fn read_into(shape: &mut Shape, folder: &Path) -> Result<(), SceneError> {

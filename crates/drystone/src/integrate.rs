@@ -157,10 +157,19 @@ pub fn advance<S: Space>(bodies: &mut Bodies<S>, velocities: &[Motion<S>], end: 
 }
 
 fn turn<S: Space>(bodies: &mut Bodies<S>, k: usize, dt: f64) {
-    let (rotation, spin) = (bodies.rotation[k], bodies.motion[k].spin);
-    let turned = S::turn(rotation, mean_spin(bodies, k, spin, dt) * dt);
-    bodies.motion[k].spin = bodies.carried_spin(k, (rotation, turned), spin);
-    bodies.rotation[k] = turned;
+    (bodies.rotation[k], bodies.motion[k].spin) = turned(bodies, k, bodies.motion[k].spin, dt);
+}
+
+/// Rotation and spin of a body that turns at `spin` over a step.
+pub(crate) fn turned<S: Space>(
+    bodies: &Bodies<S>,
+    k: usize,
+    spin: S::Spin,
+    dt: f64,
+) -> (S::Rotation, S::Spin) {
+    let rotation = bodies.rotation[k];
+    let after = S::turn(rotation, mean_spin(bodies, k, spin, dt) * dt);
+    (after, bodies.carried_spin(k, (rotation, after), spin))
 }
 
 /// The spin by which a body that starts with `spin` turns freely over a step, on average.

@@ -48,7 +48,8 @@ pub use barrier::Barrier;
 pub use body::{Body, BodyError, BodyId, Groups, Kind, Mass, Motion, Push};
 pub use certify::Certificate;
 pub use deform::{
-    Cells, DeformError, Deformable, DeformableId, Integrator, Mesh, Model, Substance,
+    Audit, Cells, DeformError, Deformable, DeformableId, Integrator, Intersection, Mesh, Model,
+    Substance,
 };
 pub use detect::rules::{Encounter, Hooks};
 pub use events::Event;
@@ -65,4 +66,4 @@ pub use shape::{Decomposition, Geometry, Pose, Shape2, Shape3, ShapeError};
 pub use solve::{Auto, Limits, Newton, Pgs, SolverKind};
 pub use space::{Components, D2, D3, Linear, Space};
 pub use substep::Substep;
-pub use world::{Energy, SnapshotError, StepError, StepReport, World, World2, World3};
+pub use world::{Energy, Phase, SnapshotError, StepError, StepReport, World, World2, World3};

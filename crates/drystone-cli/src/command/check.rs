@@ -10,14 +10,16 @@ use super::print;
 use crate::cli::SettingsArgs;
 use crate::fault::Fault;
 use crate::plan::Plan;
+use crate::progress::Progress;
+use crate::tally::PassageTally;
 use crate::text::Columns;
 use crate::units::{counted, duration, length, plain};
 
 /// Width of the labels at the left.
 const LABEL: usize = 8;
 
-/// Checks a scene.
-pub(crate) fn check(scene: &str) -> Result<(), Fault> {
+/// Checks a scene, with `intersections` over its whole length.
+pub(crate) fn check(scene: &str, intersections: bool) -> Result<(), Fault> {
     let mut plan = Plan::new(scene, &SettingsArgs::default(), None)?;
     let stage = plan.world.stage();
     let heading = format!(
@@ -47,7 +49,37 @@ pub(crate) fn check(scene: &str) -> Result<(), Fault> {
     for warning in &plan.warnings {
         text.line("warning", &warning.message);
     }
+    if intersections {
+        text.line("passage", &passage(&mut plan)?);
+    }
     print(&text.finish())
+}
+
+/// Steps a scene and says that nothing ever intersects a deformable, or fails.
+fn passage(plan: &mut Plan) -> Result<String, Fault> {
+    if !plan.world.has_deformables() {
+        return Ok("there are no deformables to intersect".to_owned());
+    }
+    let mut tally = PassageTally::default();
+    let mut progress = Progress::new(&plan.scene.name, plan.steps);
+    tally.add(&plan.world.audit().map_err(Fault::Audit)?);
+    for _ in 0..plan.steps {
+        let step = plan.world.step().map_err(Fault::Step)?;
+        progress.show(step.step, plan.world.time(), step.contacts);
+        let audit = plan.world.audit().map_err(Fault::Audit)?;
+        if let Some(first) = audit.intersections.first() {
+            let name = |id: drystone::BodyId| plan.world.body_name(id.index()).to_owned();
+            progress.clear();
+            return Err(Fault::Intersection {
+                bodies: first.bodies.map(name),
+                place: first.place,
+                step: step.step,
+            });
+        }
+        tally.add(&audit);
+    }
+    progress.clear();
+    Ok(tally.words())
 }
 
 fn bodies(stage: &Stage) -> String {

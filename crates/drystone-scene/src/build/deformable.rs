@@ -1,8 +1,8 @@
 //! Deformables: checked, then added.
 
 use drystone::{
-    Components, DeformError, Deformable as EngineDeformable, Mesh, Model, Pose, Push, Substance,
-    World,
+    BodyId, Cells, Components, DeformError, Deformable as EngineDeformable, Mesh, Model, Pose,
+    Push, Substance, World,
 };
 
 use super::MAX_BODIES;
@@ -40,6 +40,7 @@ pub(super) fn add<S: Dimension>(
     }
     pinned.sort_unstable();
     pinned.dedup();
+    let attached = attached(entry, path, &mesh, world)?;
     let surface = Body {
         material: entry.material.clone(),
         friction: entry.friction,
@@ -59,6 +60,7 @@ pub(super) fn add<S: Dimension>(
             path.key("linear_damping"),
         )?,
         pinned,
+        attached,
         push: Push {
             force: vector_or_zero::<S>(entry.push.as_ref(), &path.key("push"))?,
             ..Push::default()
@@ -69,6 +71,34 @@ pub(super) fn add<S: Dimension>(
         .add_deformable(deformable)
         .map(|_| ())
         .map_err(|error| unfit(&error, path))
+}
+
+/// Nodes and the bodies they are fixed to.
+fn attached<S: Dimension>(
+    entry: &Deformable,
+    path: &FieldPath,
+    mesh: &Mesh<S>,
+    world: &World<S>,
+) -> Result<Vec<(u32, BodyId)>, Flaw> {
+    let mut list = Vec::new();
+    for (index, given) in entry.attached.iter().enumerate() {
+        let path = path.key("attached").index(index);
+        let body = world.body(&given.to).ok_or_else(|| {
+            let problem = format!("there is no body `{}`", given.to);
+            Flaw::new(path.key("to"), problem).help("name a body of this scene")
+        })?;
+        let mut nodes = given.nodes.clone();
+        for side in &given.sides {
+            nodes.extend(nodes_of(mesh, *side));
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
+        if nodes.is_empty() {
+            return Err(Flaw::new(path, "names no nodes").help("give `sides` or `nodes`"));
+        }
+        list.extend(nodes.into_iter().map(|node| (node, body)));
+    }
+    Ok(list)
 }
 
 fn substance(entry: &Deformable) -> Substance {
@@ -99,7 +129,8 @@ fn unfit(error: &DeformError, path: &FieldPath) -> Flaw {
             key.map_or_else(|| path.clone(), |key| path.key(key))
         }
         DeformError::Thickness { .. } => path.key("thickness"),
-        DeformError::NoNode { .. } => path.key("pinned_nodes"),
+        DeformError::NoNode { .. } => path.clone(),
+        DeformError::NoBody { .. } | DeformError::Twice { .. } => path.key("attached"),
         DeformError::Name(_) => path.key("name"),
         _ => path.key("shape"),
     };
@@ -156,6 +187,82 @@ pub(super) fn rope<S: Dimension>(
     Ok(Mesh::rope(from, to, segments))
 }
 
+/// A rope through points.
+pub(super) fn path<S: Dimension>(
+    (points, is_closed): (&[Vec<f64>], bool),
+    path: &FieldPath,
+) -> Result<Mesh<S>, Flaw> {
+    let least = if is_closed { 3 } else { 2 };
+    if points.len() < least {
+        let problem = format!("needs {least} points or more, not {}", points.len());
+        return Err(Flaw::new(path.key("points"), problem));
+    }
+    let vertices = vectors::<S>(points, path)?;
+    let count = vertices.len() as u32;
+    let last = is_closed.then(|| [count - 1, 0]);
+    let along = (1..count).map(|k| [k - 1, k]);
+    Ok(Mesh {
+        vertices,
+        cells: Cells::Segments(along.chain(last).collect()),
+    })
+}
+
+fn vectors<S: Dimension>(points: &[Vec<f64>], path: &FieldPath) -> Result<Vec<S::Vector>, Flaw> {
+    let path = path.key("points");
+    if points.len() as u64 > MAX_BODIES {
+        let problem = format!("makes more than {MAX_BODIES} nodes");
+        return Err(Flaw::new(path, problem));
+    }
+    let all = points.iter().enumerate();
+    all.map(|(k, point)| vector::<S>(point, &path.index(k)))
+        .collect()
+}
+
+/// A mesh that a scene gives with all its cells; a file's are in place already.
+pub(super) fn mesh<S: Dimension>(shape: &SoftShape, path: &FieldPath) -> Result<Mesh<S>, Flaw> {
+    let SoftShape::Mesh {
+        file,
+        points,
+        segments,
+        triangles,
+        tetrahedra,
+        scale,
+    } = shape
+    else {
+        return Err(other_dimension(shape, path));
+    };
+    if points.is_empty() {
+        let flaw = match file {
+            Some(_) => Flaw::new(path.key("file"), "can only be read beside a scene's file"),
+            None => Flaw::new(path.clone(), "has no points"),
+        };
+        return Err(flaw.help("give `file`, or `points` with cells"));
+    }
+    let kinds = [
+        !segments.is_empty(),
+        !triangles.is_empty(),
+        !tetrahedra.is_empty(),
+    ];
+    let cells = match kinds {
+        [true, false, false] => Cells::Segments(segments.clone()),
+        [false, true, false] => Cells::Triangles(triangles.clone()),
+        [false, false, true] if S::DIM == 3 => Cells::Tetrahedra(tetrahedra.clone()),
+        [false, false, true] => {
+            return Err(Flaw::new(path.key("tetrahedra"), "needs `dimension = 3`"));
+        }
+        _ => {
+            let flaw = Flaw::new(path.clone(), "must have cells of exactly one kind");
+            return Err(flaw.help("give one of `segments`, `triangles` and `tetrahedra`"));
+        }
+    };
+    let scale = positive(scale.unwrap_or(1.0), "m", path.key("scale"))?;
+    let mut vertices = vectors::<S>(points, path)?;
+    for vertex in &mut vertices {
+        *vertex = *vertex * scale;
+    }
+    Ok(Mesh { vertices, cells })
+}
+
 /// Sizes and cells along as many axes.
 pub(super) fn grid<const K: usize>(
     size: &[f64],
@@ -203,7 +310,33 @@ pub(super) fn other_dimension(shape: &SoftShape, path: &FieldPath) -> Flaw {
         SoftShape::Net { .. } => "net",
         SoftShape::Cloth { .. } => "cloth",
         SoftShape::Block { .. } => "block",
+        SoftShape::Path { .. } => "path",
+        SoftShape::Mesh { .. } => "mesh",
     };
     let flaw = Flaw::new(path.key(key), "needs `dimension = 3`");
-    flaw.help("in 2D there are `rope` and `block`")
+    flaw.help("in 2D there are `rope`, `path`, `block` and `mesh`")
+}
+
+/// Refuses a start state in which a deformable intersects something.
+pub(super) fn check_start<S: Dimension>(world: &World<S>) -> Result<(), Flaw> {
+    let path = FieldPath::default().key("deformables");
+    let found = world
+        .intersections()
+        .map_err(|error| Flaw::new(path.clone(), error.to_string()))?;
+    let Some(first) = found.first() else {
+        return Ok(());
+    };
+    let [a, b] = first
+        .bodies
+        .map(|id| world.bodies().name(id.index()).to_owned());
+    let [x, y, z] = first.place;
+    let more = match found.len() {
+        1 => String::new(),
+        count => format!(" and {} more pairs", count - 1),
+    };
+    let problem =
+        format!("`{a}` and `{b}` intersect at the start, near [{x:.4}, {y:.4}, {z:.4}] m{more}");
+    let entry = a.rsplit_once('/').map_or(a.as_str(), |(name, _)| name);
+    let flaw = Flaw::new(path, problem);
+    Err(flaw.help(format!("move `{entry}` or what it goes through")))
 }

@@ -163,6 +163,10 @@ impl Dimension for D2 {
                 let (size, cells) = deformable::grid(size, cells, &path.key("block"))?;
                 Ok(Mesh::<D2>::block(size, cells))
             }
+            SoftShape::Path { points, closed } => {
+                deformable::path((points, *closed), &path.key("path"))
+            }
+            SoftShape::Mesh { .. } => deformable::mesh(shape, &path.key("mesh")),
             SoftShape::Net { .. } | SoftShape::Cloth { .. } => {
                 Err(deformable::other_dimension(shape, path))
             }
@@ -302,6 +306,10 @@ impl Dimension for D3 {
                 let (size, cells) = deformable::grid(size, cells, &path.key("block"))?;
                 Ok(Mesh::<D3>::block(size, cells))
             }
+            SoftShape::Path { points, closed } => {
+                deformable::path((points, *closed), &path.key("path"))
+            }
+            SoftShape::Mesh { .. } => deformable::mesh(shape, &path.key("mesh")),
         }
     }
 

@@ -2,8 +2,8 @@
 
 use drystone::joint::Anchor;
 use drystone::{
-    Axis, BodyId, D3, Drive, Feature, Freedom, Goal, Joint as EngineJoint,
-    JointKind as EngineKind, Linear, Pose, Space, World,
+    Axis, BodyId, D3, Drive, Feature, Freedom, Goal, Joint as EngineJoint, JointKind as EngineKind,
+    Linear, Pose, Space, World,
 };
 
 use super::check::{self, finite, vector, vector_or_zero};

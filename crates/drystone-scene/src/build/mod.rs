@@ -142,5 +142,6 @@ fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> 
     }
     let served = world.check_strategy().and_then(|()| world.check_start());
     served.map_err(|error| Flaw::new(FieldPath::default().key("strategy"), error.to_string()))?;
+    deformable::check_start(&world)?;
     Ok((world, warnings))
 }

@@ -64,6 +64,23 @@ pub struct Deformable {
     /// Numbers of nodes that never move.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pinned_nodes: Vec<u32>,
+    /// Parts that are fixed to bodies where they start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attached: Vec<Attached>,
+}
+
+/// Nodes that are fixed to a body.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Attached {
+    /// Name of the body: rigid, scripted or fixed.
+    pub to: String,
+    /// Parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sides: Vec<Side>,
+    /// Numbers of nodes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<u32>,
 }
 
 /// The shape of a deformable at rest.
@@ -99,6 +116,36 @@ pub enum SoftShape {
         size: Vector,
         /// Small boxes along each edge.
         cells: Vec<u32>,
+    },
+    /// A rope through points.
+    Path {
+        /// The points in order, m.
+        points: Vec<Vector>,
+        /// Whether the last is joined to the first.
+        #[serde(default)]
+        closed: bool,
+    },
+    /// A mesh of one kind of cells, here or in a file.
+    Mesh {
+        /// Wavefront OBJ (3D: cloth) or Gmsh `.msh` (ASCII, 2.2 or 4.1; tetrahedra if it has any,
+        /// else triangles, else lines), relative to the scene's file.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        file: Option<String>,
+        /// Vertices, m.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        points: Vec<Vector>,
+        /// Lines: ropes.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        segments: Vec<[u32; 2]>,
+        /// Triangles: in space cloth, in the plane solids.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        triangles: Vec<[u32; 3]>,
+        /// Tetrahedra: solids.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tetrahedra: Vec<[u32; 4]>,
+        /// Factor from the mesh's unit to m; 1 if left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        scale: Option<f64>,
     },
 }
 

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::source::Source;
 pub use body::{Axis, Body, Keyframe, Kind, MassProperties, Push, Script};
-pub use deformable::{Deformable, Side, SoftModel, SoftShape};
+pub use deformable::{Attached, Deformable, Side, SoftModel, SoftShape};
 pub use joint::{Joint, JointAxis, JointFrame, JointKind, Motor, Servo};
 pub use repeat::{Grid, Random, Repeat, Ring, Stack, Wall};
 pub use shape::{Part, Shape, Wave};

@@ -48,6 +48,8 @@ pub struct Bodies<S: Space> {
     pub(crate) one_way: Vec<Option<S::Vector>>,
     /// Number from 1 of the deformable it is a node of, 0 if of none.
     pub(crate) node_of: Vec<u32>,
+    /// Number from 1 of the body that it is fixed to as a node, 0 if to none.
+    pub(crate) tied_to: Vec<u32>,
     generation: Vec<u32>,
     is_present: Vec<bool>,
     /// Places that bodies left, the one to be taken next last.
@@ -78,6 +80,7 @@ impl<S: Space> Default for Bodies<S> {
             surface_velocity: Vec::new(),
             one_way: Vec::new(),
             node_of: Vec::new(),
+            tied_to: Vec::new(),
             generation: Vec::new(),
             is_present: Vec::new(),
             vacant: Vec::new(),
@@ -237,12 +240,18 @@ impl<S: Space> Bodies<S> {
         self.inertial[index].inv_inertia != S::NO_INERTIA
     }
 
+    /// Whether a body is a node that is fixed to another.
+    pub(crate) fn is_tied(&self, node: usize, to: usize) -> bool {
+        self.tied_to[node] as usize == to + 1
+    }
+
     /// Whether two bodies may touch, as far as they themselves say.
     #[must_use]
     pub(crate) fn may_meet(&self, a: usize, b: usize) -> bool {
         (self.is_dynamic(a) || self.is_dynamic(b))
             && self.groups[a].allow(self.groups[b])
             && (self.node_of[a] == 0 || self.node_of[b] == 0)
+            && !(self.is_tied(a, b) || self.is_tied(b, a))
             && !(self.is_sensor[a] || self.is_sensor[b])
             && self.is_present[a]
             && self.is_present[b]
@@ -271,6 +280,7 @@ impl<S: Space> Bodies<S> {
             self.surface_velocity.len(),
             self.one_way.len(),
             self.node_of.len(),
+            self.tied_to.len(),
             self.generation.len(),
             self.is_present.len(),
         ];
@@ -350,6 +360,7 @@ impl<S: Space> Bodies<S> {
         set(&mut self.surface_velocity, k, body.surface_velocity);
         set(&mut self.one_way, k, body.one_way.map(direction));
         set(&mut self.node_of, k, 0);
+        set(&mut self.tied_to, k, 0);
         set(&mut self.is_present, k, true);
     }
 }

@@ -107,52 +107,35 @@ impl<S: Space> Default for BroadPhase<S> {
 }
 
 /// Whether trees are sorted anew or only fitted.
-#[derive(Clone, Copy, PartialEq)]
-enum Fit {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Fit {
     Anew,
     Again,
 }
 
-/// By how much the boxes of vertices are grown.
-#[derive(Clone, Copy)]
-enum Growth<'a> {
-    /// By half of a separation, m.
-    Even(f64),
-    /// Each by its own, m.
-    Each(&'a [f64]),
-}
-
-impl Growth<'_> {
-    fn of(&self, vertex: usize) -> f64 {
-        match self {
-            Self::Even(separation) => 0.5 * separation,
-            Self::Each(growth) => growth[vertex],
-        }
-    }
-}
-
 impl<S: Space> BroadPhase<S> {
-    /// Swept boxes of the vertices, grown so that two are apart only if farther than the
-    /// separation.
+    /// Swept boxes of the vertices, each grown by what `grow` says of it (m), so that two are
+    /// apart only if farther than both together.
     fn sweep_vertices(
         &mut self,
         mesh: &Mesh<'_>,
         start: &[S::Vector],
         end: &[S::Vector],
-        growth: Growth<'_>,
+        grow: impl Fn(usize) -> f64,
     ) -> Result<(), BroadError> {
-        check(mesh, start.len(), end.len(), &growth)?;
+        check(mesh, start.len(), end.len())?;
         self.boxes.clear();
         self.all = nowhere();
         for (vertex, (&from, &to)) in start.iter().zip(end).enumerate() {
             if !(from.is_finite() && to.is_finite()) {
                 return Err(BroadError::NotFinite { vertex });
             }
+            let grow = grow(vertex);
+            check_separation(grow)?;
             let mut bounds = Bounds {
                 lower: from.lower(to),
                 upper: from.upper(to),
             };
-            let grow = growth.of(vertex);
             if grow > 0.0 {
                 bounds = grown_outwards(&bounds, grow);
             }
@@ -197,7 +180,8 @@ impl BroadPhase<D3> {
         end: &[<D3 as Space>::Vector],
         separation: f64,
     ) -> Result<(), BroadError> {
-        self.sweep_vertices(mesh, start, end, Growth::Even(separation))?;
+        check_separation(separation)?;
+        self.sweep_vertices(mesh, start, end, |_| 0.5 * separation)?;
         self.fit(mesh, Fit::Anew);
         self.find(mesh);
         Ok(())
@@ -215,26 +199,25 @@ impl BroadPhase<D3> {
         end: &[<D3 as Space>::Vector],
         separation: f64,
     ) -> Result<(), BroadError> {
-        self.sweep_vertices(mesh, start, end, Growth::Even(separation))?;
+        check_separation(separation)?;
+        self.sweep_vertices(mesh, start, end, |_| 0.5 * separation)?;
         self.fit(mesh, Fit::Again);
         self.find(mesh);
         Ok(())
     }
 
-    /// Finds the candidates of a motion of vertices that are not all of one thickness: each box is
-    /// grown by its own number of metres, so two are apart only if farther than the sum of theirs.
-    ///
-    /// # Errors
-    /// As for [`sweep`](Self::sweep).
-    pub fn sweep_thick(
+    /// Finds the candidates of vertices with a radius each (m), as if of primitives that thick.
+    /// `Fit::Again` keeps the order of the trees of the sweep before.
+    pub(crate) fn sweep_round(
         &mut self,
         mesh: &Mesh<'_>,
         start: &[<D3 as Space>::Vector],
         end: &[<D3 as Space>::Vector],
-        growth: &[f64],
+        (radii, fit): (&[f64], Fit),
     ) -> Result<(), BroadError> {
-        self.sweep_vertices(mesh, start, end, Growth::Each(growth))?;
-        self.fit(mesh, Fit::Anew);
+        let radius = |k: usize| radii.get(k).copied().unwrap_or(0.0);
+        self.sweep_vertices(mesh, start, end, radius)?;
+        self.fit(mesh, fit);
         self.find(mesh);
         Ok(())
     }
@@ -285,7 +268,8 @@ impl BroadPhase<D2> {
         end: &[<D2 as Space>::Vector],
         separation: f64,
     ) -> Result<(), BroadError> {
-        self.sweep_vertices(mesh, start, end, Growth::Even(separation))?;
+        check_separation(separation)?;
+        self.sweep_vertices(mesh, start, end, |_| 0.5 * separation)?;
         self.fit(mesh, Fit::Anew);
         self.find(mesh);
         Ok(())
@@ -302,26 +286,25 @@ impl BroadPhase<D2> {
         end: &[<D2 as Space>::Vector],
         separation: f64,
     ) -> Result<(), BroadError> {
-        self.sweep_vertices(mesh, start, end, Growth::Even(separation))?;
+        check_separation(separation)?;
+        self.sweep_vertices(mesh, start, end, |_| 0.5 * separation)?;
         self.fit(mesh, Fit::Again);
         self.find(mesh);
         Ok(())
     }
 
-    /// Finds the candidates of a motion of vertices that are not all of one thickness: each box is
-    /// grown by its own number of metres, so two are apart only if farther than the sum of theirs.
-    ///
-    /// # Errors
-    /// As for [`sweep`](Self::sweep).
-    pub fn sweep_thick(
+    /// Finds the candidates of vertices with a radius each (m), as if of primitives that thick.
+    /// `Fit::Again` keeps the order of the trees of the sweep before.
+    pub(crate) fn sweep_round(
         &mut self,
         mesh: &Mesh<'_>,
         start: &[<D2 as Space>::Vector],
         end: &[<D2 as Space>::Vector],
-        growth: &[f64],
+        (radii, fit): (&[f64], Fit),
     ) -> Result<(), BroadError> {
-        self.sweep_vertices(mesh, start, end, Growth::Each(growth))?;
-        self.fit(mesh, Fit::Anew);
+        let radius = |k: usize| radii.get(k).copied().unwrap_or(0.0);
+        self.sweep_vertices(mesh, start, end, radius)?;
+        self.fit(mesh, fit);
         self.find(mesh);
         Ok(())
     }
@@ -368,22 +351,17 @@ fn grown_outwards<S: Space>(bounds: &Bounds<S>, grow: f64) -> Bounds<S> {
     grown
 }
 
-fn check(mesh: &Mesh<'_>, start: usize, end: usize, growth: &Growth<'_>) -> Result<(), BroadError> {
+fn check_separation(separation: f64) -> Result<(), BroadError> {
+    if separation.is_finite() && separation >= 0.0 {
+        Ok(())
+    } else {
+        Err(BroadError::Separation { separation })
+    }
+}
+
+fn check(mesh: &Mesh<'_>, start: usize, end: usize) -> Result<(), BroadError> {
     if start != end {
         return Err(BroadError::Lengths { start, end });
-    }
-    let separations = match growth {
-        Growth::Even(separation) => std::slice::from_ref(separation),
-        Growth::Each(growth) if growth.len() != start => {
-            return Err(BroadError::Lengths {
-                start,
-                end: growth.len(),
-            });
-        }
-        Growth::Each(growth) => growth,
-    };
-    if let Some(&separation) = (separations.iter()).find(|s| !(s.is_finite() && **s >= 0.0)) {
-        return Err(BroadError::Separation { separation });
     }
     let missing = |kind, index, corners: &[u32]| {
         let vertex = corners.iter().copied().find(|&v| v as usize >= start)?;

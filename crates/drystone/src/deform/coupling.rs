@@ -24,6 +24,7 @@ use super::store::{Deformables, Soft};
 use super::{Integrator, implicit::System};
 use crate::body::{Bodies, Motion};
 use crate::certify::Ledger;
+use crate::detect::Contact;
 use crate::problem::Impulses;
 use crate::problem::assemble::Assembled;
 use crate::solve::settle::settle;
@@ -31,12 +32,12 @@ use crate::solve::{SolveReport, SolverKind};
 use crate::space::{Components, Linear, Space};
 
 /// Rounds at most.
-const ROUNDS: u32 = 40;
+const ROUNDS: u32 = 24;
 /// Difference of v and z at which it is enough, m/s.
-const TOLERANCE: f64 = 1e-5;
+const TOLERANCE: f64 = 5e-5;
 /// Iterations of a contact solve within a round at most: the next round goes on from there, and a
 /// full solve follows the last.
-const SWEEPS: u32 = 5;
+const SWEEPS: u32 = 2;
 /// α.
 const RELAXATION: f64 = 1.6;
 
@@ -44,52 +45,83 @@ const RELAXATION: f64 = 1.6;
 pub(crate) struct Elastic<'a, S: Space> {
     deformables: &'a mut Deformables,
     integrator: Integrator,
+    threads: u32,
     /// v*: velocities after all forces but elastic ones.
     starred: Vec<Motion<S>>,
+    /// Length of the step, s.
+    dt: f64,
+    /// ρ of each body, kg: 0 for all but nodes in contact.
+    second_mass: Vec<f64>,
+}
+
+/// Which nodes contacts can move.
+pub(crate) fn touched<S: Space>(bodies: &Bodies<S>, contacts: &[Contact<S>]) -> Vec<bool> {
+    let mut touched = vec![false; bodies.len()];
+    for k in contacts.iter().flat_map(Contact::bodies) {
+        let k = k as usize;
+        touched[k] = bodies.node_of[k] != 0 && bodies.is_dynamic(k);
+    }
+    touched
 }
 
 impl<'a, S: Space> Elastic<'a, S> {
-    /// Adds what elastic forces do without contact to the free velocities. Fails with the name
-    /// of a deformable whose forces are no numbers.
+    /// Adds what elastic forces do without contact to the free velocities of deformables that
+    /// nothing touches, and prepares those that something does (their nodes keep v\*). Fails
+    /// with the name of a deformable whose forces are no numbers.
     pub(crate) fn new(
         deformables: &'a mut Deformables,
         bodies: &Bodies<S>,
         free: &mut [Motion<S>],
-        dt: f64,
-        integrator: Integrator,
+        (dt, integrator, threads): (f64, Integrator, u32),
+        touched: &[bool],
     ) -> Result<Self, String> {
+        let mut second_mass = vec![0.0; bodies.len()];
         let starred = if deformables.is_empty() {
             Vec::new()
         } else {
             free.to_vec()
         };
-        for soft in deformables.list.iter_mut().flatten() {
-            let mut system = match soft.system.0.take() {
-                Some(system) => system,
-                None => Box::new(System::analyse(soft, bodies).ok_or(soft.name.as_str())?),
-            };
-            system.linearise(soft, bodies, dt, integrator);
-            match integrator {
-                Integrator::Implicit => {
-                    let done = system.factorise(soft, bodies, &[]);
-                    done.map_err(|_| soft.name.clone())?;
-                    system.start_from(soft, &starred);
-                    system.solve(soft, free, &[]);
-                }
-                Integrator::Symplectic => {
-                    add_impulses(soft, &system.impulse(soft, &bodies.motion), |k, p| {
-                        let push = bodies.inertial[k].inv_mass.scale(p);
-                        free[k].linear += push;
-                    });
-                }
+        let prepared = each(&mut deformables.list, threads, |soft| {
+            prepare(soft, bodies, &starred, (dt, integrator), touched)
+        });
+        for (place, done) in prepared {
+            let Prepared { masses, change } = done?;
+            for (k, mass) in masses {
+                second_mass[k] = mass;
             }
-            soft.system.0 = Some(system);
+            if let Some(soft) = &deformables.list[place] {
+                add_impulses(soft, &change, |k, change: S::Vector| {
+                    free[k].linear += change
+                });
+            }
         }
         Ok(Self {
             deformables,
+            dt,
             integrator,
+            threads,
             starred,
+            second_mass,
         })
+    }
+
+    /// Prepares deformables anew for contact at other nodes. Fails with the name of a deformable
+    /// whose forces are no numbers.
+    pub(crate) fn touch(&mut self, bodies: &Bodies<S>, touched: &[bool]) -> Result<(), String> {
+        if self.integrator == Integrator::Symplectic {
+            return Ok(());
+        }
+        let (starred, rule) = (&self.starred, (self.dt, self.integrator));
+        let prepared = each(&mut self.deformables.list, self.threads, |soft| {
+            prepare(soft, bodies, starred, rule, touched)
+        });
+        self.second_mass.fill(0.0);
+        for (_, done) in prepared {
+            for (k, mass) in done?.masses {
+                self.second_mass[k] = mass;
+            }
+        }
+        Ok(())
     }
 
     /// Solves a step's contacts.
@@ -100,24 +132,11 @@ impl<'a, S: Space> Elastic<'a, S> {
         assembled: &mut Assembled<S>,
         impulses: &mut Impulses<S>,
     ) -> SolveReport {
-        let mut touched = vec![false; bodies.len()];
-        let mut is_touched = false;
-        for row in &assembled.problem.rows {
-            for k in row.a.bodies().chain(row.b.bodies()) {
-                // Belts are numbered after the bodies.
-                let k = k as usize;
-                if k < bodies.len() && bodies.node_of[k] != 0 && bodies.is_dynamic(k) {
-                    touched[k] = true;
-                    is_touched = true;
-                }
-            }
-        }
+        let is_touched = self.second_mass.iter().any(|&mass| mass > 0.0);
         if !is_touched || self.integrator == Integrator::Symplectic {
             return settle(solver, assembled, impulses);
         }
-        let Some(mut rounds) = self.begin(bodies, &touched, assembled, impulses) else {
-            return settle(solver, assembled, impulses);
-        };
+        let mut rounds = self.begin(bodies, assembled, impulses);
         let mut report = SolveReport::default();
         let mut brief = *solver;
         brief.set_iterations(solver.iterations_and_tolerance().0.min(SWEEPS));
@@ -139,31 +158,19 @@ impl<'a, S: Space> Elastic<'a, S> {
         }
     }
 
-    /// Gives nodes in contact their second mass and factorises H + R. `None` if that fails.
+    /// Gives nodes in contact their second mass.
     fn begin(
-        &mut self,
+        &self,
         bodies: &Bodies<S>,
-        touched: &[bool],
         assembled: &mut Assembled<S>,
         impulses: &Impulses<S>,
-    ) -> Option<Rounds<S>> {
-        let mut second_mass = vec![0.0; bodies.len()];
-        let mut nodes = Vec::new();
-        for soft in self.deformables.list.iter_mut().flatten() {
-            let mut system = soft.system.0.take()?;
-            let mut extra = vec![0.0; soft.nodes.len()];
-            for (node, &body) in soft.nodes.iter().enumerate() {
-                let k = body as usize;
-                if touched[k] {
-                    extra[node] = (bodies.mass(k) * system.weight[node]).sqrt();
-                    second_mass[k] = extra[node];
-                    nodes.push(body);
-                }
-            }
-            let done = system.factorise(soft, bodies, &extra);
-            soft.system.0 = Some(system);
-            done.ok()?;
-        }
+    ) -> Rounds<S> {
+        let second_mass = &self.second_mass;
+        let all = self.deformables.iter().flat_map(|soft| &soft.nodes);
+        let nodes: Vec<u32> = all
+            .copied()
+            .filter(|&k| second_mass[k as usize] > 0.0)
+            .collect();
         let problem = &mut assembled.problem;
         for &k in &nodes {
             let k = k as usize;
@@ -171,15 +178,14 @@ impl<'a, S: Space> Elastic<'a, S> {
         }
         let after = problem.velocities(impulses).motion;
         let multiplier = |&k: &u32| problem.free[k as usize].linear - after[k as usize].linear;
-        Some(Rounds {
+        Rounds {
             multiplier: nodes.iter().map(multiplier).collect(),
             second: nodes
                 .iter()
                 .map(|&k| bodies.motion[k as usize].linear)
                 .collect(),
-            second_mass,
             nodes,
-        })
+        }
     }
 
     /// v of all nodes from z and u.
@@ -188,20 +194,24 @@ impl<'a, S: Space> Elastic<'a, S> {
         for (n, &k) in rounds.nodes.iter().enumerate() {
             let k = k as usize;
             let aim = rounds.second[n] - rounds.multiplier[n] - self.starred[k].linear;
-            pull[k] = aim * rounds.second_mass[k];
+            pull[k] = aim * self.second_mass[k];
         }
-        for soft in self.deformables.list.iter_mut().flatten() {
-            let Some(mut system) = soft.system.0.take() else {
-                continue;
-            };
-            let mut extra = Vec::with_capacity(soft.nodes.len() * S::DIM);
-            for &body in &soft.nodes {
-                let k = body as usize;
-                free[k] = self.starred[k];
-                extra.extend((0..S::DIM).map(|axis| pull[k].component(axis)));
+        let second_mass = &self.second_mass;
+        let changes = each(&mut self.deformables.list, self.threads, |soft| {
+            let is_touched = soft.nodes.iter().any(|&k| second_mass[k as usize] > 0.0);
+            let system = soft.system.0.as_mut().filter(|_| is_touched)?;
+            let pull = soft.nodes.iter().map(|&k| pull[k as usize]);
+            let pull: Vec<f64> = pull
+                .flat_map(|p| (0..S::DIM).map(move |axis| p.component(axis)))
+                .collect();
+            Some(system.solve(S::DIM, &pull))
+        });
+        for (place, change) in changes {
+            if let (Some(soft), Some(change)) = (&self.deformables.list[place], change) {
+                add_impulses(soft, &change, |k, change: S::Vector| {
+                    free[k].linear = self.starred[k].linear + change;
+                });
             }
-            system.solve(soft, free, &extra);
-            soft.system.0 = Some(system);
         }
     }
 
@@ -221,13 +231,104 @@ impl<'a, S: Space> Elastic<'a, S> {
     }
 }
 
+/// A deformable, ready for contact.
+struct Prepared {
+    /// ρ of the bodies that are nodes in contact, kg.
+    masses: Vec<(usize, f64)>,
+    /// What elastic forces change of each node's velocity, m/s, node after node: nothing where
+    /// something touches, because contact has to be known first.
+    change: Vec<f64>,
+}
+
+/// Linearises and factorises a deformable. Fails with its name.
+fn prepare<S: Space>(
+    soft: &mut Soft,
+    bodies: &Bodies<S>,
+    starred: &[Motion<S>],
+    (dt, integrator): (f64, Integrator),
+    touched: &[bool],
+) -> Result<Prepared, String> {
+    let mut system = match soft.system.0.take() {
+        Some(system) => system,
+        None => Box::new(System::analyse(soft, bodies).ok_or(soft.name.as_str())?),
+    };
+    system.linearise(soft, bodies, dt, integrator);
+    let mut prepared = Prepared {
+        masses: Vec::new(),
+        change: Vec::new(),
+    };
+    match integrator {
+        Integrator::Implicit => {
+            system.assemble(soft, bodies);
+            for (node, &body) in soft.nodes.iter().enumerate() {
+                let k = body as usize;
+                if touched.get(k) == Some(&true) {
+                    let mass = (bodies.mass(k) * system.weight[node]).sqrt();
+                    system.add_mass(node, mass, S::DIM);
+                    prepared.masses.push((k, mass));
+                }
+            }
+            system.factorise().map_err(|_| soft.name.clone())?;
+            system.start_from(soft, starred);
+            if prepared.masses.is_empty() {
+                prepared.change = system.solve(S::DIM, &[]);
+            }
+        }
+        Integrator::Symplectic => {
+            prepared.change = system.impulse(soft, &bodies.motion);
+            for (&body, of_node) in soft.nodes.iter().zip(prepared.change.chunks_mut(S::DIM)) {
+                let inv_mass = bodies.inertial[body as usize].inv_mass;
+                for (axis, p) in of_node.iter_mut().enumerate() {
+                    *p *= inv_mass.component(axis);
+                }
+            }
+        }
+    }
+    soft.system.0 = Some(system);
+    Ok(prepared)
+}
+
+/// Calls `f` for every deformable, each on its own and some at the same time, and gives the
+/// answers with their places, in order: they do not depend on the number of threads.
+fn each<R: Send>(
+    list: &mut [Option<Soft>],
+    threads: u32,
+    f: impl Fn(&mut Soft) -> R + Sync,
+) -> Vec<(usize, R)> {
+    let present = list.iter_mut().enumerate();
+    let present = present.filter_map(|(place, soft)| Some((place, soft.as_mut()?)));
+    let mut present: Vec<(usize, &mut Soft)> = present.collect();
+    let all = present.len();
+    let share = all.div_ceil((threads as usize).clamp(1, all.max(1)));
+    if share >= all {
+        return present
+            .into_iter()
+            .map(|(place, soft)| (place, f(soft)))
+            .collect();
+    }
+    let f = &f;
+    std::thread::scope(|scope| {
+        let work = present.chunks_mut(share).map(|part| {
+            scope.spawn(move || {
+                part.iter_mut()
+                    .map(|(place, soft)| (*place, f(soft)))
+                    .collect::<Vec<_>>()
+            })
+        });
+        let work: Vec<_> = work.collect();
+        let answers = work.into_iter().map(|thread| match thread.join() {
+            Ok(answers) => answers,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        answers.flatten().collect()
+    })
+}
+
 /// What rounds go on from: nodes in contact, z, u and ρ.
 struct Rounds<S: Space> {
     nodes: Vec<u32>,
     second: Vec<S::Vector>,
     multiplier: Vec<S::Vector>,
-    /// Of all bodies, kg.
-    second_mass: Vec<f64>,
 }
 
 impl<S: Space> Rounds<S> {

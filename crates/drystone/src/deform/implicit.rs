@@ -128,13 +128,8 @@ impl System {
         sum
     }
 
-    /// Factorises H with `extra` kg added on the diagonal of each node (none if empty).
-    pub(crate) fn factorise<S: Space>(
-        &mut self,
-        soft: &Soft,
-        bodies: &Bodies<S>,
-        extra: &[f64],
-    ) -> Result<(), Unsolvable> {
+    /// Writes H down, and what each node can resist with.
+    pub(crate) fn assemble<S: Space>(&mut self, soft: &Soft, bodies: &Bodies<S>) {
         let dim = S::DIM;
         self.cholesky.clear();
         let (mut block_at, mut place_at) = (0, 0);
@@ -166,9 +161,22 @@ impl System {
                 let entry = self.cholesky.diagonal_mut(start + axis);
                 *entry += mass;
                 self.weight[node] += *entry / dim as f64;
-                *entry += extra.get(node).copied().unwrap_or(0.0);
             }
         }
+    }
+
+    /// Adds `extra` kg on the diagonal of a node.
+    pub(crate) fn add_mass(&mut self, node: usize, extra: f64, dim: usize) {
+        if let Some(unknown) = self.unknown[node] {
+            let start = self.cholesky.start(unknown);
+            for axis in 0..dim {
+                *self.cholesky.diagonal_mut(start + axis) += extra;
+            }
+        }
+    }
+
+    /// Factorises H with what was added.
+    pub(crate) fn factorise(&mut self) -> Result<(), Unsolvable> {
         if self.cholesky.len() == 0 {
             return Ok(());
         }
@@ -199,11 +207,11 @@ impl System {
         sum
     }
 
-    /// Velocities v of the nodes with (H + X) v = M v* + h f + `extra` + X v*, where X is what was
-    /// added on the diagonal: `motion` holds v* and becomes v. `extra` in N·s, node after node.
-    pub(crate) fn solve<S: Space>(&mut self, soft: &Soft, motion: &mut [Motion<S>], extra: &[f64]) {
-        let dim = S::DIM;
-        // Solved for the change v − v*, so that rounding scales with the change.
+    /// v − v\* of every node, node after node, where (H + X) v = M v\* + h f + `extra` + X v\* and
+    /// X is what was added on the diagonal; 0 for nodes that nothing moves. `extra` in N·s, node
+    /// after node.
+    pub(crate) fn solve(&mut self, dim: usize, extra: &[f64]) -> Vec<f64> {
+        // Solved for the change, so that rounding scales with it.
         let mut right = vec![0.0; self.cholesky.len()];
         for (node, unknown) in self.unknown.iter().enumerate() {
             let Some(unknown) = *unknown else { continue };
@@ -213,19 +221,16 @@ impl System {
                 right[start + axis] = self.base[at] + extra.get(at).copied().unwrap_or(0.0);
             }
         }
-        if right.is_empty() {
-            return;
+        if !right.is_empty() {
+            self.cholesky.solve_in_place(&mut right);
         }
-        self.cholesky.solve_in_place(&mut right);
+        let mut change = vec![0.0; self.unknown.len() * dim];
         for (node, unknown) in self.unknown.iter().enumerate() {
             let Some(unknown) = *unknown else { continue };
             let start = self.cholesky.start(unknown);
-            let linear = &mut motion[soft.nodes[node] as usize].linear;
-            for axis in 0..dim {
-                let changed = linear.component(axis) + right[start + axis];
-                *linear = linear.with_component(axis, changed);
-            }
+            change[node * dim..(node + 1) * dim].copy_from_slice(&right[start..start + dim]);
         }
+        change
     }
 }
 

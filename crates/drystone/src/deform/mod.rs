@@ -22,6 +22,8 @@
 //! [`Integrator::Symplectic`] instead gives the nodes $v^* + hM^{-1}(f - Dv)$, as the lecture notes
 //! do; it is stable only for $h < 2/\omega$ of the stiffest spring.
 
+pub(crate) mod attachment;
+pub(crate) mod audit;
 mod bending;
 pub mod coupling;
 pub(crate) mod eigen;
@@ -31,6 +33,7 @@ pub(crate) mod meeting;
 mod mesh;
 pub(crate) mod proximity;
 pub mod rescue;
+pub(crate) mod shell;
 mod simplex;
 mod spring;
 mod store;
@@ -39,11 +42,12 @@ mod tests;
 mod tetrahedron;
 mod triangle;
 
+pub use audit::{Audit, Intersection};
 pub use mesh::{Cells, Mesh};
 pub use store::DeformableId;
 pub(crate) use store::{Deformables, Soft};
 
-use crate::body::{BodyError, Push};
+use crate::body::{BodyError, BodyId, Push};
 use crate::material::MaterialId;
 use crate::script::Script;
 use crate::shape::ShapeError;
@@ -192,6 +196,9 @@ pub struct Deformable<S: Space> {
     pub pinned: Vec<u32>,
     /// Nodes that follow a script.
     pub held: Vec<(u32, Script<S>)>,
+    /// Nodes that are fixed to bodies of the world where they start, and the bodies. One body a
+    /// node; they do not touch it.
+    pub attached: Vec<(u32, BodyId)>,
     /// A standing force on the whole, shared among free nodes by mass, N: wind.
     pub push: Push<S>,
 }
@@ -210,6 +217,7 @@ impl<S: Space> Deformable<S> {
             linear_damping: 0.0,
             pinned: Vec::new(),
             held: Vec::new(),
+            attached: Vec::new(),
             push: Push::default(),
         }
     }
@@ -234,6 +242,7 @@ impl<S: Space> Deformable<S> {
         self.mesh.check()?;
         let count = self.mesh.vertices.len();
         let held = self.held.iter().map(|(node, _)| *node);
+        let held = held.chain(self.attached.iter().map(|(node, _)| *node));
         if let Some(node) = self
             .pinned
             .iter()
@@ -312,6 +321,18 @@ pub enum DeformError {
         node: u32,
         /// How many there are.
         count: usize,
+    },
+    /// A node that is fixed to a body that is not there, or is a node itself.
+    #[error("node {node} can't be attached: its body is not in this world, or is a node itself")]
+    NoBody {
+        /// Which node.
+        node: u32,
+    },
+    /// A node that is fixed to two bodies.
+    #[error("node {node} is attached to two bodies; one is enough")]
+    Twice {
+        /// Which node.
+        node: u32,
     },
     /// Neighbours that would touch at rest.
     #[error(

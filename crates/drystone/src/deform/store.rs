@@ -1,5 +1,6 @@
 //! The deformables of a world, and how elements are made of a mesh.
 
+use super::attachment::Attachment;
 use super::bending::{Bending, cross, dot, length};
 use super::element::Element;
 use super::implicit::System;
@@ -29,6 +30,8 @@ pub(crate) struct Soft {
     /// Outside, by bodies.
     pub(crate) faces: Vec<[u32; 3]>,
     pub(crate) edges: Vec<[u32; 2]>,
+    /// Nodes that are fixed to rigid bodies.
+    pub(crate) attached: Vec<Attachment>,
     /// m.
     pub(crate) thickness: f64,
     /// Whether its faces have both sides free: cloth.
@@ -80,6 +83,10 @@ impl Deformables {
             soft.nodes.iter().all(known)
                 && soft.faces.iter().flatten().all(known)
                 && soft.edges.iter().flatten().all(known)
+                && soft
+                    .attached
+                    .iter()
+                    .all(|a| known(&a.node) && known(&a.body))
                 && soft
                     .elements
                     .iter()

@@ -194,7 +194,10 @@ fn first_touches<S: Space>(
         tree.overlapping(&boxes, &own, |item| others.push(boxed[item]));
         let mut first = 1.0_f64;
         for other in others {
-            if other != k && rules.allow(bodies, k.min(other), k.max(other)) {
+            // Nodes and what has bounds are watched by `crate::deform::rescue`.
+            let is_soft =
+                bodies.node_of[k] != bodies.node_of[other] && bodies.radius[other].is_finite();
+            if other != k && !is_soft && rules.allow(bodies, k.min(other), k.max(other)) {
                 let ways = [k, other].map(|j| Way::of(bodies, start, j, near.dt));
                 if let Some(part) = touch(bodies, [k, other], &ways, near) {
                     first = first.min(part);

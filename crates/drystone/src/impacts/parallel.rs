@@ -5,7 +5,7 @@ use super::zones::fail_safe;
 use super::{Outcome, Resolution, Start};
 use crate::body::Motion;
 use crate::certify::law::Answered;
-use crate::deform::coupling::Elastic;
+use crate::deform::coupling::{Elastic, touched};
 use crate::primitives::{Failure, Poses, Primitives};
 use crate::problem::{Impulses, Velocities};
 use crate::solve::SolveReport;
@@ -54,6 +54,10 @@ pub(crate) fn parallel<S: Space>(
             .map(of_row)
             .collect();
         let mut solver = start.settings.solver;
+        let contacts: Vec<_> = list.iter().map(|hit| hit.contact).collect();
+        elastic
+            .touch(bodies, &touched(bodies, &contacts))
+            .map_err(|_| Failure::Numbers)?;
         let again = elastic.settle(bodies, &mut solver, &mut assembled, &mut impulses);
         solve = SolveReport {
             iterations: solve.iterations.saturating_add(again.iterations),

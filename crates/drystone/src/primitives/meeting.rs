@@ -2,7 +2,7 @@
 
 use super::{Failure, Primitives, solid};
 use crate::body::{Bodies, Motion};
-use crate::ccd::broad::{BroadPhase, Mesh};
+use crate::ccd::broad::{BroadPhase, Fit, Mesh};
 use crate::deform::meeting::{Near, Pair, impact, nearest, place_in};
 use crate::detect::rules::PairRules;
 use crate::space::{D2, D3, Linear, Space};
@@ -120,7 +120,7 @@ impl<S: Space> Primitives<S> {
             faces: &[],
         };
         if broad
-            .sweep_thick(&mesh, &flat(start), &flat(end), growth)
+            .sweep_round(&mesh, &flat(start), &flat(end), (growth, Fit::Anew))
             .is_err()
         {
             return Vec::new();
@@ -148,7 +148,7 @@ impl<S: Space> Primitives<S> {
             faces: &self.faces,
         };
         if broad
-            .sweep_thick(&mesh, &points(start), &points(end), growth)
+            .sweep_round(&mesh, &points(start), &points(end), (growth, Fit::Anew))
             .is_err()
         {
             return Vec::new();

@@ -19,6 +19,7 @@
 use super::impact::{Bounce, Collision, ImpactLaw, reflect};
 use super::{ContactProblem, Island, Response, Row, Side};
 use crate::body::{Bodies, Kind, Motion};
+use crate::deform::attachment::ATTACHED;
 use crate::detect::{Contact, NodePoint};
 use crate::forest::Forest;
 use crate::shape::{ContactPoint, Geometry};
@@ -93,6 +94,9 @@ pub fn assemble<S: Space>(
         let row = problem.rows.len();
         let side_of = |nodes: Option<NodePoint>, body: u32, outward: f64| match nodes {
             Some(NodePoint { bodies, weights }) => Side::Nodes { bodies, weights },
+            None if contact.point.feature.part_a == ATTACHED => {
+                side_at(bodies, body, contact.point.position)
+            }
             None => side(bodies, body, &contact.point, outward),
         };
         let mut sides = [
@@ -206,6 +210,12 @@ fn side<S: Space>(bodies: &Bodies<S>, body: u32, point: &ContactPoint<S>, outwar
         Some(radius) => bodies.origin(k).position + point.normal * (outward * radius),
         None => point.position,
     };
+    side_at(bodies, body, touched)
+}
+
+/// A body's side of a contact that touches it at a world point.
+fn side_at<S: Space>(bodies: &Bodies<S>, body: u32, touched: S::Vector) -> Side<S> {
+    let k = body as usize;
     match bodies.kind[k] {
         Kind::Fixed => Side::Fixed,
         Kind::Particle => Side::Particle { body },

@@ -16,7 +16,7 @@ use super::queries::shape_queries;
 use super::rounded_flat;
 use super::seams::{Front, Seams};
 use super::surface_pairs::{CUT_OFF, FACET, Verdict, surface_pairs};
-use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose};
+use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose, Skeleton};
 use crate::space::D2;
 
 /// A shape in the plane. Cheap to clone: the data is shared.
@@ -293,6 +293,12 @@ impl Surface {
         outline(self.parry.vertices(), false)
     }
 
+    pub(super) fn skeleton(&self) -> Skeleton {
+        let mut skeleton = Skeleton::of_outline(self.parry.vertices(), false, 0.0);
+        skeleton.edges = self.parry.indices().to_vec();
+        skeleton
+    }
+
     pub(super) fn points(&self) -> &[DVec2] {
         self.parry.vertices()
     }
@@ -334,6 +340,15 @@ impl Convex {
             }
         }
         part
+    }
+
+    /// What the part is built around, in its own axes.
+    pub(super) fn skeleton(&self) -> Skeleton {
+        match &self.form {
+            ConvexForm::Ball(radius) => Skeleton::of_rod(0.0, *radius),
+            ConvexForm::Polygon(corners, _) => Skeleton::of_outline(corners, true, self.rounding),
+            ConvexForm::Capsule(half, radius) => Skeleton::of_rod(*half, *radius),
+        }
     }
 
     pub(super) fn kind(&self) -> ConvexKind {

@@ -32,6 +32,7 @@ mod rounded;
 mod rounded_flat;
 mod seams;
 mod segments;
+mod skeleton;
 mod solid;
 mod solid_surface;
 mod surface_pairs;
@@ -40,6 +41,7 @@ mod sweep;
 pub use decompose::Decomposition;
 pub use error::ShapeError;
 pub use flat::Shape2;
+pub use skeleton::Skeleton;
 pub use solid::Shape3;
 
 use crate::space::{Components, Linear, Space};
@@ -258,6 +260,8 @@ pub trait Geometry<S: Space>: Clone + std::fmt::Debug + Send + Sync + 'static {
     fn clearance(a: (&Self, &Pose<S>), b: (&Self, &Pose<S>), limit: f64) -> Option<Clearance<S>>;
     /// The parts, to be drawn.
     fn parts(&self) -> Vec<Part>;
+    /// What the convex parts or the surface are built around; nothing for a half-space.
+    fn skeletons(&self) -> Vec<Skeleton>;
 }
 
 /// Contact of two balls whose centres and radii are given.

@@ -251,6 +251,17 @@ macro_rules! pair_queries {
                     })],
                 }
             }
+
+            fn skeletons(&self) -> Vec<super::Skeleton> {
+                match &*self.body {
+                    Body::Convex(parts) => parts
+                        .iter()
+                        .map(|part| part.skeleton().placed(&part.pose))
+                        .collect(),
+                    Body::Surface(surface) => vec![surface.skeleton()],
+                    Body::HalfSpace(_) => Vec::new(),
+                }
+            }
         }
 
         impl $Shape {

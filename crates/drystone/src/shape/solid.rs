@@ -20,7 +20,7 @@ use super::queries::shape_queries;
 use super::rounded;
 use super::solid_surface::Surface;
 use super::surface_pairs::{CUT_OFF, FACET, Verdict, surface_pairs};
-use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose};
+use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose, Skeleton};
 use crate::space::D3;
 
 /// A shape in space. Cheap to clone: the data is shared.
@@ -340,6 +340,22 @@ impl Convex {
                 .filter_map(|(&normal, corner)| Some((normal, hull.point(*corner?))))
         });
         faces.chain(ends.into_iter().flatten())
+    }
+
+    /// What the part is built around, in its own axes.
+    pub(super) fn skeleton(&self) -> Skeleton {
+        let rounding = self.rounding;
+        match &self.form {
+            ConvexForm::Ball(radius) => Skeleton::of_rod(0.0, *radius),
+            ConvexForm::Polytope(hull, _) => Skeleton::of_polyhedron(hull, rounding),
+            ConvexForm::Capsule(half, radius) => Skeleton::of_rod(*half, *radius),
+            ConvexForm::Cylinder(half, radius) => {
+                Skeleton::of_revolution(*half, *radius, false, rounding)
+            }
+            ConvexForm::Cone(half, radius) => {
+                Skeleton::of_revolution(*half, *radius, true, rounding)
+            }
+        }
     }
 
     /// What is drawn for the part, if something is.

@@ -7,6 +7,7 @@ use glamx::{DPose3, DVec2, DVec3};
 use parry::shape::{SharedShape, TriMesh};
 use parry3d_f64 as parry;
 
+use super::Skeleton;
 use super::decompose::Role;
 use super::error::{ShapeError, size};
 use super::polyhedron::Polyhedron;
@@ -142,6 +143,10 @@ impl Surface {
             points: self.parry.vertices().iter().map(DVec3::to_array).collect(),
             triangles: self.parry.indices().to_vec(),
         }
+    }
+
+    pub(super) fn skeleton(&self) -> Skeleton {
+        Skeleton::of_triangles(self.parry.vertices(), self.parry.indices())
     }
 
     pub(super) fn points(&self) -> &[DVec3] {

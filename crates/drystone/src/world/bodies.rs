@@ -34,6 +34,7 @@ impl<S: Space> World<S> {
         if self.bodies.node_of[k] != 0 {
             return Err(AccessError::Node);
         }
+        self.detach(id.place);
         self.names.remove(self.bodies.name(k));
         for other in self.joints.remove_of(id.place) {
             self.changes.bodies.push(other);

@@ -16,9 +16,9 @@ use std::sync::Arc;
 use crate::body::{Bodies, BodyId, BodyState, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
-use crate::deform::coupling::Elastic;
-use crate::deform::rescue::{Rescue, rescue};
-use crate::deform::{Deformables, proximity};
+use crate::deform::coupling::{Elastic, touched};
+use crate::deform::rescue::{Infeasible, Rescue, hold_deformables, rescue};
+use crate::deform::{Deformables, attachment, proximity};
 use crate::detect::continuous::{Nearness, hold_back};
 use crate::detect::rules::{Hooks, PairRules};
 use crate::detect::{Contact, detect};
@@ -94,7 +94,8 @@ pub enum StepError {
     /// Scripted motion that leaves no room.
     #[error(
         "infeasible: the scripted motion leaves no room between `{a}` and `{b}` near \
-         ({:.4}, {:.4}, {:.4}) m in step {step} (t = {time} s); the world stays at the last good step",
+         ({:.4}, {:.4}, {:.4}) m in step {step} (t = {time} s); the world stays at the last good step. \
+         Leave more room or stop the scripts earlier",
         place[0], place[1], place[2]
     )]
     Infeasible {
@@ -139,6 +140,23 @@ pub enum AccessError {
     /// The deformable is not of this world, or no more.
     #[error("there is no such deformable in this world")]
     NoDeformable,
+}
+
+/// A part of a step of the strategy `velocity`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Finding contacts.
+    Detection,
+    /// Elastic forces without contact.
+    Elastic,
+    /// Solving contacts, with what they do to deformables, and repairing overlap.
+    Contact,
+    /// Keeping everything from passing through deformables.
+    Rescue,
+    /// Moving bodies.
+    Motion,
+    /// Judging the step.
+    Certificate,
 }
 
 /// What a step did.
@@ -265,11 +283,17 @@ impl<S: Space> World<S> {
 
     /// Makes one step.
     pub fn step(&mut self) -> Result<StepReport, StepError> {
+        self.step_watched(&mut |_| {})
+    }
+
+    /// Makes one step and calls `watch` at the end of each part of it, with its name: for
+    /// profiles. In the strategy `substep` it is not called.
+    pub fn step_watched(&mut self, watch: &mut dyn FnMut(Phase)) -> Result<StepReport, StepError> {
         self.settings.check()?;
         self.joints.sort_pairs();
         self.check_strategy()?;
         let report = match self.settings.strategy {
-            Strategy::Velocity => self.step_velocity(),
+            Strategy::Velocity => self.step_velocity(watch),
             Strategy::Substep(options) => self.step_substep(&options),
             Strategy::Barrier(options) => self.step_barrier(&options),
             Strategy::Parallel(options) | Strategy::Sequential(options) => {
@@ -343,10 +367,11 @@ impl<S: Space> World<S> {
         })
     }
 
-    fn step_velocity(&mut self) -> Result<StepReport, StepError> {
+    fn step_velocity(&mut self, watch: &mut dyn FnMut(Phase)) -> Result<StepReport, StepError> {
         let dt = self.settings.dt;
         integrate::steer(&mut self.bodies, self.time, dt);
         self.refresh_contacts();
+        watch(Phase::Detection);
 
         let (mut free, mut ledger) =
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
@@ -354,10 +379,11 @@ impl<S: Space> World<S> {
             &mut self.deformables,
             &self.bodies,
             &mut free,
-            dt,
-            self.settings.integrator,
+            (dt, self.settings.integrator, self.settings.threads),
+            &touched(&self.bodies, &self.contacts),
         )
         .map_err(StepError::Elastic)?;
+        watch(Phase::Elastic);
         let rules = self.settings.contact;
         let mut assembled = assemble(&self.bodies, &self.contacts, free, dt, &rules);
         let mut impulses = warm_start(&assembled, &self.contacts);
@@ -366,12 +392,22 @@ impl<S: Space> World<S> {
         let mut velocities = assembled.problem.velocities(&impulses).motion;
         elastic.enter(&mut ledger, &velocities);
         let mut nudges = repair(&assembled, &self.contacts, &velocities, &rules);
-        let nudged = nudges.as_deref_mut();
-        let rescue = rescue(&self.deformables, &self.bodies, &mut velocities, nudged, dt);
+        watch(Phase::Contact);
+        let rescue = rescue(
+            &self.deformables,
+            &self.bodies,
+            &mut velocities,
+            &mut nudges,
+            dt,
+        )
+        .map_err(|found| self.infeasible(&found))?;
+        watch(Phase::Rescue);
         self.advance(&velocities, nudges.as_deref())?;
 
         self.keep_impulses(&assembled, &impulses);
+        watch(Phase::Motion);
         self.find_contacts();
+        watch(Phase::Detection);
         let certificate = self.is_sampled().then(|| Certificate {
             step: self.step,
             ..certify(
@@ -387,6 +423,7 @@ impl<S: Space> World<S> {
                 &ledger,
             )
         });
+        watch(Phase::Certificate);
         let contacts = impulses.local.len();
         self.last = Some(Answered {
             assembled,
@@ -401,6 +438,19 @@ impl<S: Space> World<S> {
             rescue,
             resolution: Resolution::default(),
         })
+    }
+
+    fn infeasible(&self, found: &Infeasible) -> StepError {
+        let [a, b] = found
+            .bodies
+            .map(|k| self.bodies.name(k as usize).to_owned());
+        StepError::Infeasible {
+            a,
+            b,
+            place: found.place,
+            step: self.step + 1,
+            time: self.time,
+        }
     }
 
     /// Moves the bodies and the clock, or nothing at all.
@@ -458,7 +508,10 @@ impl<S: Space> World<S> {
         };
         let joints = &self.joints;
         let is_tied = |k: usize| joints.iter().any(|(_, j)| [j.a, j.b].contains(&(k as u32)));
-        hold_back(&mut self.bodies, start, &rules, near, is_tied);
+        let held = hold_back(&mut self.bodies, start, &rules, near, is_tied);
+        if held.iter().any(|&k| self.bodies.node_of[k as usize] == 0) {
+            hold_deformables(&self.deformables, &mut self.bodies, start, near.dt);
+        }
     }
 
     /// Time after the coming step: steps of one length are counted, not summed, so that time has
@@ -505,10 +558,11 @@ impl<S: Space> World<S> {
         contacts.extend(proximity::contacts(
             &self.deformables,
             &self.bodies,
-            &self.materials,
+            &self.pair_rules(),
             &ahead,
             soft,
         ));
+        contacts.extend(attachment::contacts(&self.deformables, &self.bodies, soft));
         self.contacts = contacts;
         self.changes = Changes::default();
     }
@@ -531,8 +585,8 @@ impl<S: Space> World<S> {
             &mut self.deformables,
             &self.bodies,
             &mut free,
-            dt,
-            self.settings.integrator,
+            (dt, self.settings.integrator, self.settings.threads),
+            &[],
         );
         assemble(
             &self.bodies,

@@ -2,8 +2,11 @@
 
 use super::{AccessError, World};
 use crate::body::BodyId;
+use crate::deform::attachment::Attachment;
+use crate::deform::audit::{Audit, Intersection, audit};
 use crate::deform::{Cells, DeformError, Deformable, DeformableId, Soft};
-use crate::space::Space;
+use crate::intersect::IntersectError;
+use crate::space::{Components, Space};
 
 impl<S: Space> World<S> {
     /// Adds a deformable: its nodes as particles, and what holds them together.
@@ -34,6 +37,7 @@ impl<S: Space> World<S> {
         if self.deformables.iter().any(|soft| soft.name == name) {
             return Err(DeformError::Name(name));
         }
+        let bodies_of_nodes = self.check_attached(&deformable)?;
         let mut nodes: Vec<u32> = Vec::new();
         for body in deformable.bodies(&name)? {
             match self.add(body) {
@@ -50,6 +54,23 @@ impl<S: Space> World<S> {
         for &k in &nodes {
             self.bodies.node_of[k as usize] = number + 1;
         }
+        let attach = |&(node, body): &(u32, u32)| {
+            let node = nodes[node as usize];
+            let place = self.bodies.position[node as usize];
+            Attachment {
+                node,
+                body,
+                anchor: self
+                    .bodies
+                    .origin(body as usize)
+                    .local_point(place)
+                    .to_array3(),
+            }
+        };
+        let attached: Vec<Attachment> = bodies_of_nodes.iter().map(attach).collect();
+        for a in &attached {
+            self.bodies.tied_to[a.node as usize] = a.body + 1;
+        }
         let surface = deformable.mesh.surface();
         let body = |k: u32| nodes[k as usize];
         self.deformables.list.push(Some(Soft {
@@ -57,12 +78,38 @@ impl<S: Space> World<S> {
             elements: deformable.elements(),
             faces: surface.faces.iter().map(|face| face.map(body)).collect(),
             edges: surface.edges.iter().map(|edge| edge.map(body)).collect(),
+            attached,
             thickness: deformable.substance.thickness,
             is_sheet: S::DIM == 3 && matches!(deformable.mesh.cells, Cells::Triangles(_)),
             nodes,
             system: Default::default(),
         }));
         Ok(DeformableId(number))
+    }
+
+    /// The nodes and places of bodies that a deformable is to be attached to.
+    fn check_attached(&self, deformable: &Deformable<S>) -> Result<Vec<(u32, u32)>, DeformError> {
+        let mut list = Vec::new();
+        for &(node, id) in &deformable.attached {
+            let place = self.bodies.place(id);
+            let place = place.filter(|&k| self.bodies.node_of[k] == 0);
+            let body = place.ok_or(DeformError::NoBody { node })?;
+            if list.iter().any(|(other, _)| *other == node) {
+                return Err(DeformError::Twice { node });
+            }
+            list.push((node, body as u32));
+        }
+        Ok(list)
+    }
+
+    /// Lets go of what is attached to a body that is removed.
+    pub(super) fn detach(&mut self, body: u32) {
+        for soft in self.deformables.list.iter_mut().flatten() {
+            for a in soft.attached.iter().filter(|a| a.body == body) {
+                self.bodies.tied_to[a.node as usize] = 0;
+            }
+            soft.attached.retain(|a| a.body != body);
+        }
     }
 
     /// Removes a deformable and its nodes.
@@ -96,5 +143,28 @@ impl<S: Space> World<S> {
     pub fn edges(&self, id: DeformableId) -> Result<&[[u32; 2]], AccessError> {
         let soft = self.deformables.get(id).ok_or(AccessError::NoDeformable)?;
         Ok(&soft.edges)
+    }
+
+    /// Judges the present state: what intersects a deformable, and the least distance of one from
+    /// anything else. Empty where there are no deformables.
+    ///
+    /// # Errors
+    /// If a place is not finite.
+    pub fn audit(&self) -> Result<Audit, IntersectError> {
+        audit(&self.deformables, &self.bodies)
+    }
+
+    /// What intersects a deformable at present: see [`World::audit`].
+    ///
+    /// # Errors
+    /// If a place is not finite.
+    pub fn intersections(&self) -> Result<Vec<Intersection>, IntersectError> {
+        Ok(self.audit()?.intersections)
+    }
+
+    /// Whether there is any deformable.
+    #[must_use]
+    pub fn has_deformables(&self) -> bool {
+        !self.deformables.is_empty()
     }
 }

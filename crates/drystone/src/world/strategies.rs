@@ -161,8 +161,8 @@ impl<S: Space> World<S> {
             &mut self.deformables,
             &self.bodies,
             &mut free,
-            dt,
-            self.settings.integrator,
+            (dt, self.settings.integrator, self.settings.threads),
+            &[],
         )
         .map_err(StepError::Elastic)?;
         let start = impacts::Start {
@@ -216,8 +216,8 @@ impl<S: Space> World<S> {
             &mut self.deformables,
             &self.bodies,
             &mut free,
-            dt,
-            self.settings.integrator,
+            (dt, self.settings.integrator, self.settings.threads),
+            &[],
         )
         .map_err(StepError::Elastic)?;
         let assembled = assemble(

@@ -1,0 +1,95 @@
+//! Nodes that are fixed to rigid bodies.
+//!
+//! An attachment is two frictionless contacts along each axis, one against the other: they push
+//! the node back from either side, so it can't leave its place on the body. Contacts, so that one
+//! solve has everything and any solver serves; and the certificate counts what is left of the
+//! error as penetration. Whatever moves the body, a script too, takes the node along, and the
+//! node pulls at the body.
+//!
+//! A node at d from its place along an axis may come back in the step (−d/h ≤ u) but not go
+//! further (u ≤ 0).
+
+use super::store::Deformables;
+use crate::body::Bodies;
+use crate::detect::{Contact, NodePoint};
+use crate::material::Surface;
+use crate::shape::{ContactPoint, FeatureId};
+use crate::space::{Components, Linear, Space};
+use serde::{Deserialize, Serialize};
+
+/// Marks attachments among features: no shape has as many parts.
+pub(crate) const ATTACHED: u32 = u32::MAX;
+
+/// A node on a rigid body.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Attachment {
+    /// Place of the node among the bodies.
+    pub(crate) node: u32,
+    /// Place of the rigid body.
+    pub(crate) body: u32,
+    /// Where on it, in its shape's axes, m.
+    pub(crate) anchor: [f64; 3],
+}
+
+/// The contacts that hold all attached nodes, with the impulses of the last step's.
+pub(crate) fn contacts<S: Space>(
+    deformables: &Deformables,
+    bodies: &Bodies<S>,
+    previous: &[Contact<S>],
+) -> Vec<Contact<S>> {
+    let old = previous.partition_point(|c| c.point.feature.part_a != ATTACHED);
+    let mut old = previous[old..].iter().peekable();
+    let mut contacts = Vec::new();
+    for attachment in deformables.iter().flat_map(|soft| &soft.attached) {
+        for mut contact in six(attachment, bodies) {
+            // Both lists are in the order of the deformables' own.
+            let name = |c: &Contact<S>| (c.a, c.b, c.point.feature);
+            if let Some(same) = old.next_if(|c| name(c) == name(&contact)) {
+                contact.impulse = same.impulse;
+            }
+            contacts.push(contact);
+        }
+    }
+    contacts
+}
+
+fn six<S: Space>(attachment: &Attachment, bodies: &Bodies<S>) -> impl Iterator<Item = Contact<S>> {
+    let Attachment { node, body, anchor } = *attachment;
+    let local = (0..S::DIM).fold(S::Vector::default(), |v, axis| {
+        v.with_component(axis, anchor[axis])
+    });
+    let place = bodies.origin(body as usize).point(local);
+    let off = bodies.position[node as usize] - place;
+    (0..2 * S::DIM).map(move |k| {
+        let sign = if k % 2 == 0 { 1.0 } else { -1.0 };
+        let normal = S::Vector::default().with_component(k / 2, sign);
+        Contact {
+            a: body,
+            b: node,
+            point: ContactPoint {
+                position: place,
+                normal,
+                separation: normal.dot(off),
+                feature: FeatureId {
+                    part_a: ATTACHED,
+                    feature_a: k as u32,
+                    ..FeatureId::default()
+                },
+            },
+            surface: Surface {
+                friction: 0.0,
+                restitution: 0.0,
+            },
+            slide: S::Vector::default(),
+            impulse: S::Vector::default(),
+            anchor: S::Vector::default(),
+            nodes: [
+                None,
+                Some(NodePoint {
+                    bodies: [node; 3],
+                    weights: [1.0, 0.0, 0.0],
+                }),
+            ],
+        }
+    })
+}
