@@ -335,5 +335,6 @@ fn a_ball_rolls_down_a_slope() {
     assert!((moved - exact).abs() < 0.03 * exact, "{moved} {exact}");
     let motion = world.bodies().motion[ball.index()];
     let rolling = motion.linear.length() - 0.1 * motion.spin.length();
-    assert!(rolling.abs() < 0.01 * motion.linear.length(), "{motion:?}");
+    // A step turns it by a third of a radian, whose chord is 2 % shorter than its arc.
+    assert!(rolling.abs() < 0.03 * motion.linear.length(), "{motion:?}");
 }
