@@ -19,7 +19,7 @@ fn run<S: Space>(world: &World<S>, threads: u32, instructions: Instructions) -> 
     }
     let mut options = match settings.strategy {
         Strategy::Substep(options) => options,
-        Strategy::Velocity => Substep::default(),
+        _ => Substep::default(),
     };
     options.instructions = instructions;
     settings.strategy = Strategy::Substep(options);

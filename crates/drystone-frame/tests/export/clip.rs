@@ -225,7 +225,7 @@ pub(crate) fn cloth() -> Clip {
             rotations: vec![[0.0, 0.0, 0.0, 1.0]; count],
             velocities: (0..nodes + 3).map(|k| [f64::from(k), 0.0, 0.0]).collect(),
             spins: vec![[0.0; 3]; count],
-            contacts: Vec::new(),
+            ..Frame::default()
         }
     });
     let frames = frames.collect();
@@ -233,6 +233,7 @@ pub(crate) fn cloth() -> Clip {
         dimension: 3,
         objects,
         skins,
+        ..Stage::default()
     };
     Clip { stage, frames }
 }

@@ -85,9 +85,9 @@ impl<S: Space> Potential<'_, S> {
                     for (b, column) in (3 * j..3 * j + 3).enumerate() {
                         let mut sum = both * normal[a] * normal[b];
                         sum -= if a == b { both } else { 0.0 };
-                        for p in 0..slides.len() {
-                            for q in 0..slides.len() {
-                                sum += lever(p, i)[a] * inverse[p][q] * lever(q, j)[b];
+                        for (p, of_p) in inverse.iter().enumerate().take(slides.len()) {
+                            for (q, of_pq) in of_p.iter().enumerate().take(slides.len()) {
+                                sum += lever(p, i)[a] * of_pq * lever(q, j)[b];
                             }
                         }
                         matrix[row * n + column] = sum * force / distance;

@@ -269,7 +269,7 @@ impl<S: Space> Primitives<S> {
     pub(crate) fn hit(
         &self,
         encounter: &Encounter,
-        [from, to]: [(&[[f64; 3]], &[Motion<S>]); 2],
+        [from, to]: [Placed<'_, S>; 2],
         bodies: &Bodies<S>,
         keep: f64,
     ) -> Option<(f64, f64)> {
@@ -313,6 +313,9 @@ impl<S: Space> Primitives<S> {
         self.vertices.iter().map(of).collect()
     }
 }
+
+/// Where vertices are, m, and how far their bodies have gone to be there.
+type Placed<'a, S> = (&'a [[f64; 3]], &'a [Motion<S>]);
 
 fn blend(x: &[[f64; 3]], vertices: [u32; 3], weights: [f64; 3]) -> DVec3 {
     crate::deform::meeting::blend(x, vertices, weights)
