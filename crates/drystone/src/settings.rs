@@ -65,6 +65,8 @@ pub enum Feature {
     Joints,
     /// Ropes, cloth, soft solids.
     Deformables,
+    /// Nodes of deformables that are attached to bodies.
+    Attachments,
     /// Restitution above 0.
     Restitution,
     /// One-way platforms.
@@ -86,6 +88,7 @@ impl Feature {
         match self {
             Self::Joints => "joints",
             Self::Deformables => "deformables",
+            Self::Attachments => "nodes that are attached to bodies",
             Self::Restitution => "restitution above 0",
             Self::OneWay => "one-way platforms",
             Self::Hooks => "hooks",
@@ -166,18 +169,19 @@ impl Strategy {
     #[must_use]
     pub fn refuses(&self, feature: Feature) -> bool {
         use Feature::{
-            Cylinders, Deformables, Hooks, Joints, OneWay, Reflection, Restitution, Symplectic,
+            Attachments, Cylinders, Deformables, Hooks, Joints, OneWay, Reflection, Restitution,
+            Symplectic,
         };
+        // Strategies that watch the way of surfaces.
+        let unwatched = matches!(
+            feature,
+            Joints | Attachments | OneWay | Hooks | Cylinders | Reflection
+        );
         match self {
             Self::Velocity => matches!(feature, Joints),
             Self::Substep(_) => matches!(feature, Deformables | Reflection),
-            Self::Barrier(_) => matches!(
-                feature,
-                Joints | Restitution | OneWay | Hooks | Cylinders | Reflection | Symplectic
-            ),
-            Self::Parallel(_) | Self::Sequential(_) => {
-                matches!(feature, Joints | OneWay | Hooks | Cylinders | Reflection)
-            }
+            Self::Barrier(_) => unwatched || matches!(feature, Restitution | Symplectic),
+            Self::Parallel(_) | Self::Sequential(_) => unwatched,
             Self::Penalty(_) => matches!(feature, Joints | Restitution | Reflection),
         }
     }

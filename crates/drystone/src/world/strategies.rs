@@ -34,6 +34,10 @@ impl<S: Space> World<S> {
                 .map(|s| format!(" (`{}`)", s.name))
         };
         self.refuse(Feature::Deformables, soft)?;
+        self.refuse(Feature::Attachments, |w| {
+            let mut attached = w.deformables.iter().filter(|s| !s.attached.is_empty());
+            attached.next().map(|s| format!(" (`{}`)", s.name))
+        })?;
         self.refuse(Feature::Hooks, |w| {
             w.hooks.0.as_ref().map(|_| String::new())
         })?;
