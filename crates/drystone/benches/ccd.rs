@@ -17,7 +17,7 @@ use drystone::ccd::broad::{BroadPhase, Mesh};
 use drystone::ccd::{edge_edge, vertex_face};
 use drystone::glam::DVec3;
 
-#[path = "../tests/ccd_common/mod.rs"]
+#[path = "../tests/engine/ccd_common/mod.rs"]
 mod ccd_common;
 
 use ccd_common::{Kind, Query};

@@ -1,8 +1,6 @@
 //! The same scene gives the same bits.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
-
 use drystone::glam::{DQuat, DVec3};
 use drystone::{Body, Shape3, World3};
 

@@ -1,6 +1,6 @@
 //! The public queries with exact ground truth: none is missed, and few are hit needlessly.
 
-mod ccd_common;
+use crate::ccd_common;
 
 use ccd_common::{Kind, Query, queries};
 use drystone::ccd::distance::{edge_edge, point_triangle};

@@ -1,7 +1,7 @@
 //! What has to stand stands.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
+use crate::common;
 
 use common::{run, surface};
 use drystone::glam::{DVec2, DVec3};

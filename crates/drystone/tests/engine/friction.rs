@@ -1,7 +1,7 @@
 //! Friction against closed forms.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
+use crate::common;
 
 use common::{G, exact, ground2, ground3, run, surface};
 use drystone::glam::{DQuat, DVec2, DVec3};

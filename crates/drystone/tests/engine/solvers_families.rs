@@ -1,11 +1,11 @@
 //! `auto` on random relatives of the problems that it is known to solve: stacks, arches, plank
 //! towers, walls and heaps, with masses, friction and speeds from wide ranges.
 //!
-//! `DRYSTONE_CASES=500 cargo test --release -p drystone --test solvers_families -- --nocapture`
+//! `DRYSTONE_CASES=500 cargo test --release -p drystone --test engine solvers_families -- --nocapture`
 //! tries more of them and prints a table.
 #![allow(clippy::unwrap_used)]
 
-mod common;
+use crate::common;
 
 use std::time::Instant;
 

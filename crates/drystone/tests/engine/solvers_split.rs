@@ -2,7 +2,7 @@
 //! masses over six orders, guesses, limits, and agreement with others.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
+use crate::common;
 
 use std::time::Instant;
 

@@ -1,8 +1,6 @@
 //! Mass properties in closed form, distance queries, contact manifolds of every pair.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
-
 use std::f64::consts::PI;
 
 use drystone::glam::{DMat3, DQuat, DVec2, DVec3};

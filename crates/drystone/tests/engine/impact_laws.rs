@@ -1,7 +1,7 @@
 //! Simultaneous impacts: the cradle, the ball between two balls, and what must never happen.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
+use crate::common;
 
 use common::{exact, ground2, ground3, run, surface};
 use drystone::glam::{DQuat, DVec2, DVec3};

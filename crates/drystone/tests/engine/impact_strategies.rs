@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod watched;
+use crate::watched;
 
 use drystone::glam::{DVec2, DVec3};
 use drystone::{

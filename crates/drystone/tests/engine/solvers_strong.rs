@@ -2,7 +2,7 @@
 //! give up.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
+use crate::common;
 
 use common::{
     assert_honest, contact_velocities, difference, reached, shared_problems, to_relative,

@@ -1,7 +1,7 @@
 //! Free motion, scripts, damping, locked axes and forces at points, against closed forms.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
+use crate::common;
 
 use common::{exact, ground3, run, surface};
 use drystone::glam::{DQuat, DVec2, DVec3};

@@ -2,7 +2,7 @@
 //! shock propagation, judged by the one residual.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod common;
+use crate::common;
 
 use common::{
     G, assert_honest, contact_velocities, difference, ground2, ground3, reached, shared_problems,

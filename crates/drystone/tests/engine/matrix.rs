@@ -1,8 +1,6 @@
 //! The matrix form against the matrix-free path, on random scenes.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
-
 use drystone::body::Motion;
 use drystone::glam::{DQuat, DRot2, DVec2, DVec3};
 use drystone::problem::matrix::{flatten, multiply};

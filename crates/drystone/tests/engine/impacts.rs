@@ -1,7 +1,7 @@
 //! Impacts against closed forms.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
+use crate::common;
 
 use common::{G, exact, ground2, ground3, run, surface};
 use drystone::closed_form::{particle_on_obstacle, particle_on_particle, vertex_on_element};

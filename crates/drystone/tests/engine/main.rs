@@ -1,0 +1,46 @@
+//! Everything that the engine promises, in one program: each file is a subject. Apart they would
+//! compile the generic code of the engine anew for each.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod bad_input;
+mod barrier;
+mod ccd_broad;
+mod ccd_cases;
+mod ccd_common;
+mod ccd_data;
+mod ccd_distance;
+mod changing_worlds;
+mod common;
+mod decomposition;
+mod deform;
+mod deform_passage;
+mod deform_truths;
+mod determinism;
+mod drawing;
+mod fast_bodies;
+mod friction;
+mod impact_laws;
+mod impact_strategies;
+mod impacts;
+mod intersect_meshes;
+mod joints;
+mod judge;
+mod matrix;
+mod motion;
+mod oracles;
+mod penalty;
+mod problem_files;
+mod real_time;
+mod round_pairs;
+mod rounded;
+mod shapes;
+mod sleeping;
+mod snapshots;
+mod solvers_families;
+mod solvers_split;
+mod solvers_strong;
+mod solvers_sweep;
+mod stacks;
+mod surfaces;
+mod watched;
