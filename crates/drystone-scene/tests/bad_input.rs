@@ -254,10 +254,10 @@ fn settings_that_cannot_be_used() {
     );
     let solver = scene(3, "solver.name = \"pgz\"");
     refused(&solver, "\"pgz\"", "solver.name", "did you mean \"pgs\"?");
-    let strategy = scene(3, "strategy = \"barrier\"");
+    let strategy = scene(3, "strategy = \"quickly\"");
     refused(
         &strategy,
-        "\"barrier\"",
+        "\"quickly\"",
         "strategy",
         "there is \"velocity\"",
     );

@@ -61,7 +61,8 @@ never_intersect! {
 fn every_scene_with_deformables_is_judged() {
     let soft = gallery::entries().iter().filter(|entry| {
         let scene = entry.scene().unwrap();
-        !scene.deformables.is_empty()
+        // Other strategies judge themselves: `barrier` in the tests of the engine.
+        !scene.deformables.is_empty() && scene.strategy == "velocity"
     });
     let soft: Vec<&str> = soft.map(|entry| entry.name).collect();
     assert!(soft.len() >= 12, "{soft:?}");

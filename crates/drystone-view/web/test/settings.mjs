@@ -66,7 +66,7 @@ export function settingChecks({ browser, page, probe, until, press, open, pause,
       async () => {
         await open('flag', 0.3);
         await pause();
-        const node = await page.evaluate(() => drystone.objects().length - 20);
+        const node = await page.evaluate(() => drystone.objects().length - 14);
         const pixel = await probe('pixel', node);
         const { points } = await browser.colours(await picture(), [pixel, { x: 8, y: 100 }]);
         assert.ok(distance(points[0], points[1]) > 60, `no cloth at ${points[0]}`);
