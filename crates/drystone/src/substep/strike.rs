@@ -24,6 +24,10 @@ use serde::{Deserialize, Serialize};
 
 /// Sweeps over everything that has been hit.
 const SWEEPS: usize = 20;
+/// Patches that are looked at in a step at most, about: a large heap in which everything hits
+/// everything can't have all sweeps.
+const MOST_VISITS: usize = 2_000;
+const MOST_VISITS_A_BODY: usize = 6;
 /// Turn in a step up to which points that do not touch yet bounce, rad.
 const MOST_TURN: f64 = 0.2;
 
@@ -90,6 +94,9 @@ pub(crate) struct Strikes<S: Space> {
     before: Vec<Motion<S>>,
     #[serde(skip)]
     scratch: Scratch,
+    /// Inverse inertia of every body in world axes, 1/(kg·m²).
+    #[serde(skip)]
+    answers: Vec<S::Inertia>,
 }
 
 /// Lists that are kept for their memory.
@@ -107,6 +114,7 @@ impl<S: Space> Default for Strikes<S> {
             list: Vec::new(),
             before: Vec::new(),
             scratch: Scratch::default(),
+            answers: Vec::new(),
         }
     }
 }
@@ -133,12 +141,17 @@ impl<S: Space> Strikes<S> {
         self.before.clear();
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.find_fast(bodies, web, law.least);
+        let (mut visits, most_visits) = (0, MOST_VISITS + MOST_VISITS_A_BODY * bodies.len());
         for _ in 0..SWEEPS {
-            if scratch.active.is_empty() {
+            if scratch.active.is_empty() || visits > most_visits {
                 break;
             }
+            visits += scratch.active.len();
             if self.before.is_empty() {
                 self.before.clone_from(&bodies.motion);
+                self.answers.clear();
+                let answers = (0..bodies.len()).map(|k| bodies.world_inv_inertia(k));
+                self.answers.extend(answers);
             }
             for at in 0..scratch.active.len() {
                 let patch = scratch.active[at];
@@ -219,7 +232,9 @@ impl<S: Space> Strikes<S> {
                 middle.position += points[k].position * part;
                 middle.separation += points[k].separation * part;
             }
-            if let Some((impulse, rebound)) = strike_point(bodies, patch, &middle, law) {
+            if let Some((impulse, rebound)) =
+                strike_point((bodies, &self.answers), patch, &middle, law)
+            {
                 for k in hitting() {
                     strike.impulse[k] = impulse * part;
                     strike.rebound[k] = rebound;
@@ -227,7 +242,9 @@ impl<S: Space> Strikes<S> {
             }
         }
         for (k, point) in points.iter().enumerate() {
-            if let Some((impulse, rebound)) = strike_point(bodies, patch, point, law) {
+            if let Some((impulse, rebound)) =
+                strike_point((bodies, &self.answers), patch, point, law)
+            {
                 strike.impulse[k] += impulse;
                 strike.rebound[k] = rebound.or(strike.rebound[k]);
             }
@@ -312,7 +329,7 @@ fn excess<S: Space>(
 
 /// Lets one point hit, if it does: the impulse on B, N·s, and the speed of a rebound, m/s.
 fn strike_point<S: Space>(
-    bodies: &mut Bodies<S>,
+    (bodies, answers): (&mut Bodies<S>, &[S::Inertia]),
     patch: &Patch<S>,
     at: &ContactPoint<S>,
     law: &StrikeLaw<S>,
@@ -335,21 +352,22 @@ fn strike_point<S: Space>(
     let fallen = law.fallen(bodies, ends, at.normal);
     let rebound = bounces.then_some((e * speed - fallen).max(0.0));
     let leaving = rebound.unwrap_or(-allowed);
-    let answer = answer_along(bodies, ends, arms, at.normal);
+    let inertia = ends.map(|k| &answers[k]);
+    let answer = answer_along(bodies, inertia, (ends, arms), at.normal);
     if answer <= 0.0 {
         return None;
     }
     let pressed = (leaving + speed) / answer;
     let mut impulse = at.normal * pressed;
-    push(bodies, ends, arms, impulse);
+    push(bodies, inertia, (ends, arms), impulse);
     let after = velocity(bodies, ends, arms) + patch.slide;
     let slip = after - at.normal * at.normal.dot(after);
     let slip_speed = slip.length();
     if slip_speed > 0.0 {
         let along = slip * (1.0 / slip_speed);
-        let stop = slip_speed / answer_along(bodies, ends, arms, along);
+        let stop = slip_speed / answer_along(bodies, inertia, (ends, arms), along);
         let drag = along * -stop.min(patch.surface.friction * pressed);
-        push(bodies, ends, arms, drag);
+        push(bodies, inertia, (ends, arms), drag);
         impulse += drag;
     }
     Some((impulse, rebound))
@@ -367,15 +385,15 @@ fn velocity<S: Space>(bodies: &Bodies<S>, ends: [usize; 2], arms: [S::Vector; 2]
 /// What a unit impulse along a direction changes of the velocity along it, 1/kg.
 fn answer_along<S: Space>(
     bodies: &Bodies<S>,
-    ends: [usize; 2],
-    arms: [S::Vector; 2],
+    inv_inertia: [&S::Inertia; 2],
+    (ends, arms): ([usize; 2], [S::Vector; 2]),
     along: S::Vector,
 ) -> f64 {
     let of = |side: usize| {
-        let k = ends[side];
         let turned = S::cross(arms[side], along);
-        let spin = S::apply_inertia(&bodies.world_inv_inertia(k), turned);
-        along.dot(bodies.inertial[k].inv_mass.scale(along)) + turned.dot(spin)
+        let spin = S::apply_inertia(inv_inertia[side], turned);
+        let inv_mass = bodies.inertial[ends[side]].inv_mass;
+        along.dot(inv_mass.scale(along)) + turned.dot(spin)
     };
     of(0) + of(1)
 }
@@ -383,13 +401,13 @@ fn answer_along<S: Space>(
 /// Gives B an impulse, and A its opposite.
 fn push<S: Space>(
     bodies: &mut Bodies<S>,
-    ends: [usize; 2],
-    arms: [S::Vector; 2],
+    inv_inertia: [&S::Inertia; 2],
+    (ends, arms): ([usize; 2], [S::Vector; 2]),
     impulse: S::Vector,
 ) {
     for (side, impulse) in [-impulse, impulse].into_iter().enumerate() {
         let k = ends[side];
-        let spin = S::apply_inertia(&bodies.world_inv_inertia(k), S::cross(arms[side], impulse));
+        let spin = S::apply_inertia(inv_inertia[side], S::cross(arms[side], impulse));
         bodies.motion[k].linear += bodies.inertial[k].inv_mass.scale(impulse);
         bodies.motion[k].spin += spin;
     }
