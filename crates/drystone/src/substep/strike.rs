@@ -8,8 +8,8 @@
 //! $$ -u_N - \max(d, 0)/\Delta t > w , $$
 //!
 //! an impulse P along the normal, and friction of at most μP against what slides, change the
-//! motion of both bodies at once; the point then leaves at $-e\,u_N$, or closes its gap within the
-//! step where it does not bounce. One hit makes others: whatever was moved is looked at again, for
+//! motion of both bodies at once; the point then leaves at $-e\,u_N$ (and as much faster as it will
+//! fall until the step is over), or closes its gap within the step where it does not bounce. One hit makes others: whatever was moved is looked at again, for
 //! a few sweeps. Each hit keeps momentum to the last bit of rounding and makes no energy (e ≤ 1,
 //! friction at most stops a slide), so any number of them does, and a row of touching balls passes
 //! a blow on as Newton's cradle does. What is slower than w, and what the sweeps leave, is left to
