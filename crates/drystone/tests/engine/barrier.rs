@@ -2,15 +2,13 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use crate::watched;
-
+use crate::watched::{CLOTH, assert_apart, cloth};
 use drystone::glam::{DVec2, DVec3};
 use drystone::{
     Barrier, Body, Deformable, Keyframe, Material, Mesh, Motion, Pose, Script, Settings, Shape2,
     Shape3, Strategy, World, World2, World3,
 };
 use drystone::{Space, StepError};
-use watched::{CLOTH, assert_apart, cloth};
 
 const DT: f64 = 1.0 / 60.0;
 

@@ -1,8 +1,6 @@
 //! The public queries with exact ground truth: none is missed, and few are hit needlessly.
 
-use crate::ccd_common;
-
-use ccd_common::{Kind, Query, queries};
+use crate::ccd_common::{Kind, Query, queries};
 use drystone::ccd::distance::{edge_edge, point_triangle};
 use drystone::glam::DVec3;
 

@@ -1,9 +1,7 @@
 //! Friction against closed forms.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use crate::common;
-
-use common::{G, exact, ground2, ground3, run, surface};
+use crate::common::{G, exact, ground2, ground3, run, surface};
 use drystone::glam::{DQuat, DVec2, DVec3};
 use drystone::{Body, Push, Shape2, Shape3, World2, World3};
 

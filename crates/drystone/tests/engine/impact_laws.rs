@@ -1,9 +1,7 @@
 //! Simultaneous impacts: the cradle, the ball between two balls, and what must never happen.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use crate::common;
-
-use common::{exact, ground2, ground3, run, surface};
+use crate::common::{exact, ground2, ground3, run, surface};
 use drystone::glam::{DQuat, DVec2, DVec3};
 use drystone::{
     Body, BodyId, ImpactLaw, MaterialId, Script, Shape2, Shape3, Space, World, World2, World3,

@@ -2,14 +2,12 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use crate::watched;
-
+use crate::watched::{CLOTH, assert_apart, cloth};
 use drystone::glam::{DVec2, DVec3};
 use drystone::{
     Body, Deformable, Impacts, Keyframe, Material, Mesh, Motion, Pose, Script, Settings, Shape2,
     Shape3, Space, StepError, Strategy, Substance, World, World2, World3,
 };
-use watched::{CLOTH, assert_apart, cloth};
 
 const DT: f64 = 1.0 / 240.0;
 

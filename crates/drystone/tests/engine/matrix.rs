@@ -1,8 +1,9 @@
 //! The matrix form against the matrix-free path, on random scenes.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use crate::common::pile2;
 use drystone::body::Motion;
-use drystone::glam::{DQuat, DRot2, DVec2, DVec3};
+use drystone::glam::{DQuat, DVec2, DVec3};
 use drystone::problem::matrix::{flatten, multiply};
 use drystone::problem::{ContactProblem, Impulses, Velocities};
 use drystone::{Body, Components, Shape2, Shape3, Space, World2, World3};
@@ -31,27 +32,6 @@ fn pile3(seed: &[f64]) -> ContactProblem<drystone::D3> {
             } else {
                 DVec3::new(s[1], s[4], s[2])
             });
-        world.add(body).unwrap();
-    }
-    world.problem()
-}
-
-fn pile2(seed: &[f64]) -> ContactProblem<drystone::D2> {
-    let mut world = World2::default();
-    world
-        .add(Body::fixed(Shape2::half_space(DVec2::Y).unwrap()))
-        .unwrap();
-    for (k, s) in seed.chunks_exact(6).enumerate() {
-        let body = if k % 2 == 0 {
-            Body::rigid(Shape2::cuboid(DVec2::new(0.3, 0.2)).unwrap())
-        } else {
-            Body::rigid(Shape2::ball(0.25).unwrap())
-        };
-        let body = body
-            .at(DVec2::new(s[0], 0.2 + 0.3 * k as f64))
-            .turned(DRot2::new(s[2]))
-            .moving(DVec2::new(s[4], s[5]))
-            .spinning(s[1]);
         world.add(body).unwrap();
     }
     world.problem()

@@ -1,9 +1,7 @@
 //! Free motion, scripts, damping, locked axes and forces at points, against closed forms.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use crate::common;
-
-use common::{exact, ground3, run, surface};
+use crate::common::{exact, ground3, run, surface};
 use drystone::glam::{DQuat, DVec2, DVec3};
 use drystone::{
     Body, Keyframe, MaterialId, Motion, Pose, Push, Script, Settings, Shape2, Shape3, World2,

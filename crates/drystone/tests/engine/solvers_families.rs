@@ -5,11 +5,9 @@
 //! tries more of them and prints a table.
 #![allow(clippy::unwrap_used)]
 
-use crate::common;
-
 use std::time::Instant;
 
-use common::{assert_honest, ground2, ground3, surface};
+use crate::common::{assert_honest, ground2, ground3, surface};
 use drystone::glam::{DQuat, DRot2, DVec2, DVec3};
 use drystone::problem::{ContactProblem, Impulses};
 use drystone::{Body, Limits, Shape2, Shape3, SolverKind, Space, World2, World3};

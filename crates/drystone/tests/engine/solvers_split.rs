@@ -2,11 +2,9 @@
 //! masses over six orders, guesses, limits, and agreement with others.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use crate::common;
-
 use std::time::Instant;
 
-use common::{
+use crate::common::{
     G, assert_honest, contact_velocities, difference, ground2, ground3, shared_problems, stack3,
     surface, to_relative, to_speed,
 };

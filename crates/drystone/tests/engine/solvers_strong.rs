@@ -2,9 +2,7 @@
 //! give up.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use crate::common;
-
-use common::{
+use crate::common::{
     assert_honest, contact_velocities, difference, reached, shared_problems, to_relative,
 };
 use drystone::certify::fclib::fclib_error;

@@ -2,14 +2,12 @@
 //! shock propagation, judged by the one residual.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use crate::common;
-
-use common::{
-    G, assert_honest, contact_velocities, difference, ground2, ground3, reached, shared_problems,
-    stack3, surface, to_relative, to_speed,
+use crate::common::{
+    G, assert_honest, contact_velocities, difference, ground2, ground3, pile2, reached,
+    shared_problems, stack3, surface, to_relative, to_speed,
 };
 use drystone::certify::residual::judge;
-use drystone::glam::{DQuat, DRot2, DVec2, DVec3};
+use drystone::glam::{DQuat, DVec2, DVec3};
 use drystone::problem::local_form::{AnyProblem, parse};
 use drystone::problem::{ContactProblem, Impulses, Velocities};
 use drystone::solve::{Anderson, BlockGs, Jacobi, Limits, LocalSolve, Nncg, Solver, shock_guess};
@@ -161,27 +159,6 @@ fn pile3(seed: &[f64]) -> ContactProblem<D3> {
             .at(DVec3::new(s[0], 0.2 + 0.3 * k as f64, s[1]))
             .turned(turn)
             .moving(DVec3::new(s[4], s[5], s[0]));
-        world.add(body).unwrap();
-    }
-    world.problem()
-}
-
-fn pile2(seed: &[f64]) -> ContactProblem<drystone::D2> {
-    let mut world = World2::default();
-    world
-        .add(Body::fixed(Shape2::half_space(DVec2::Y).unwrap()))
-        .unwrap();
-    for (k, s) in seed.chunks_exact(6).enumerate() {
-        let body = if k % 2 == 0 {
-            Body::rigid(Shape2::cuboid(DVec2::new(0.3, 0.2)).unwrap())
-        } else {
-            Body::rigid(Shape2::ball(0.25).unwrap())
-        };
-        let body = body
-            .at(DVec2::new(s[0], 0.2 + 0.3 * k as f64))
-            .turned(DRot2::new(s[2]))
-            .moving(DVec2::new(s[4], s[5]))
-            .spinning(s[1]);
         world.add(body).unwrap();
     }
     world.problem()

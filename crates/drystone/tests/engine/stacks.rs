@@ -1,9 +1,7 @@
 //! What has to stand stands.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use crate::common;
-
-use common::{run, surface};
+use crate::common::{run, surface};
 use drystone::glam::{DVec2, DVec3};
 use drystone::{Body, Pgs, Shape2, Shape3, SolverKind, World2, World3};
 

@@ -1,14 +1,14 @@
 //! What several test files share: worlds with a floor, materials, stepping for a time, contact
 //! problems and how to compare their solutions.
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)]
 
 use drystone::certify::residual::judge;
-use drystone::glam::{DVec2, DVec3};
+use drystone::glam::{DRot2, DVec2, DVec3};
 use drystone::problem::local_form::{AnyProblem, parse};
 use drystone::problem::{ContactProblem, Impulses};
 use drystone::solve::{Limits, SolveReport};
 use drystone::{
-    Body, BodyId, D3, Linear, Material, MaterialId, Pgs, Settings, Shape2, Shape3, SolverKind,
+    Body, BodyId, D2, D3, Linear, Material, MaterialId, Pgs, Settings, Shape2, Shape3, SolverKind,
     Space, World, World2, World3,
 };
 
@@ -163,6 +163,28 @@ pub(crate) fn stack3(masses: &[f64]) -> ContactProblem<D3> {
         world
             .add(Body::rigid(shape).with_mass(mass).of(m).at(at))
             .unwrap();
+    }
+    world.problem()
+}
+
+/// Boxes and balls over a floor, thrown together by six numbers each: the problem of their next step.
+pub(crate) fn pile2(seed: &[f64]) -> ContactProblem<D2> {
+    let mut world = World2::default();
+    world
+        .add(Body::fixed(Shape2::half_space(DVec2::Y).unwrap()))
+        .unwrap();
+    for (k, s) in seed.chunks_exact(6).enumerate() {
+        let body = if k % 2 == 0 {
+            Body::rigid(Shape2::cuboid(DVec2::new(0.3, 0.2)).unwrap())
+        } else {
+            Body::rigid(Shape2::ball(0.25).unwrap())
+        };
+        let body = body
+            .at(DVec2::new(s[0], 0.2 + 0.3 * k as f64))
+            .turned(DRot2::new(s[2]))
+            .moving(DVec2::new(s[4], s[5]))
+            .spinning(s[1]);
+        world.add(body).unwrap();
     }
     world.problem()
 }
