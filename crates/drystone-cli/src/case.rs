@@ -1,14 +1,19 @@
 //! A contact problem by itself: from a step of a scene or from a file, and into one.
 
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use drystone::Strategy;
 use drystone::problem::file::{self, FORMAT};
 use drystone::problem::local_form::AnyProblem;
 use drystone_scene::{AnyWorld, gallery};
 
 use crate::cli::SettingsArgs;
 use crate::fault::Fault;
-use crate::plan::Plan;
+use crate::plan::{Plan, find};
+
+/// The largest problem file that is read, 256 MiB: as much as of models.
+const MOST_BYTES: u64 = 1 << 28;
 
 /// Runs the same code on whichever problem there is.
 macro_rules! on_problem {
@@ -42,7 +47,13 @@ impl Case {
         settings: &SettingsArgs,
         at: Option<f64>,
     ) -> Result<Self, Fault> {
-        let mut plan = Plan::new(scene, settings, at)?;
+        let mut scene = find(scene)?;
+        // A problem for solvers comes of steps that solvers made, unless the scene says otherwise
+        // or can't be stepped by them.
+        if scene.strategy.is_none() && scene.joints.is_empty() {
+            scene.strategy = Some(Strategy::Velocity.name().to_owned());
+        }
+        let mut plan = Plan::of(scene, settings, at)?;
         if at.is_none() {
             plan.steps /= 2;
         }
@@ -63,7 +74,7 @@ impl Case {
 
     /// Reads a file in either format; what it holds decides, not its extension.
     pub(crate) fn read(path: &Path) -> Result<Self, Fault> {
-        let text = std::fs::read_to_string(path).map_err(|error| Fault::Read {
+        let text = read_limited(path).map_err(|error| Fault::Read {
             path: path.to_owned(),
             error,
         })?;
@@ -125,6 +136,22 @@ impl Case {
     }
 }
 
+/// The text of a file, unless it is larger than any problem that could be solved.
+fn read_limited(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path)?;
+    // What is not a plain file has no length to ask for.
+    if file.metadata()?.len() <= MOST_BYTES {
+        file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 <= MOST_BYTES {
+            let no_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not text (UTF-8)");
+            return String::from_utf8(bytes).map_err(no_text);
+        }
+    }
+    let problem = format!("it has more than {MOST_BYTES} bytes, the most that is read");
+    Err(io::Error::new(io::ErrorKind::FileTooLarge, problem))
+}
+
 /// Whether a file holds a problem and not a scene. Both can be JSON: problems name their format.
 fn holds_problem(path: &Path) -> bool {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
@@ -132,7 +159,7 @@ fn holds_problem(path: &Path) -> bool {
         "toml" => false,
         _ if drystone_scene::import::is_model(path) => false,
         "txt" => true,
-        "json" => std::fs::read_to_string(path).is_ok_and(|text| text.contains(FORMAT)),
+        "json" => read_limited(path).is_ok_and(|text| text.contains(FORMAT)),
         _ => path.is_file(),
     }
 }

@@ -38,7 +38,7 @@ Examples:
 const RUN_EXAMPLES: &str = "\
 Examples:
   drystone run
-  drystone run dominoes --seconds 3 --out plots.svg
+  drystone run dominoes --seconds 3 --out dominoes.png --out plots.svg
   drystone run brick-wall --out replay.html
   drystone run jelly-stack --out jelly.gif --size 640x360
   drystone run my-scene.toml --dt 0.002 --iterations 200
@@ -47,7 +47,8 @@ Examples:
 
 What is written follows from the extension of FILE:
   .csv          the pose of every body after every step
-  .svg, .png    plots of energy, penetration and residual over time
+  .png          a picture of the last frame
+  .svg          plots of energy, penetration and residual over time
   .html         a replay that plays in any browser, without a server
   .gif, .mp4    a film; .mp4 needs ffmpeg on the PATH";
 
@@ -193,7 +194,7 @@ pub(crate) struct RunArgs {
     /// Print a report for programs instead of the summary: one object on standard output
     #[arg(long, value_name = "FORMAT")]
     pub(crate) report: Option<ReportFormat>,
-    /// Write a file; its extension says what: .csv, .svg, .png, .html, .gif or .mp4 (can be given several times)
+    /// Write a file; its extension says what: .png, .svg, .csv, .html, .gif or .mp4 (can be given several times)
     #[arg(long = "out", value_name = "FILE", value_parser = OutFile::parse)]
     pub(crate) outputs: Vec<OutFile>,
     #[command(flatten)]
@@ -209,7 +210,7 @@ pub(crate) struct FilmArgs {
     /// recordings and .mp4, 25 for .gif]
     #[arg(long, value_name = "F", value_parser = positive, allow_hyphen_values = true)]
     pub(crate) fps: Option<f64>,
-    /// Width and height of films in pixels
+    /// Width and height of pictures and films in pixels
     #[arg(long, value_name = "WxH", value_parser = size, default_value = "800x450")]
     pub(crate) size: (u32, u32),
 }
@@ -394,7 +395,7 @@ pub(crate) struct SettingsArgs {
     /// How a step is made [default: the scene's]
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Strategy::NAMES))]
     pub(crate) strategy: Option<String>,
-    /// What solves the contacts [default: the scene's]
+    /// What solves the contacts, in strategies that leave it open; others become "velocity"
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(SolverKind::NAMES))]
     pub(crate) solver: Option<String>,
     /// Most iterations of the solver in a step [default: the scene's]
@@ -406,6 +407,18 @@ pub(crate) struct SettingsArgs {
     /// Threads that may be used; results never depend on it ("velocity" uses one)
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub(crate) threads: Option<NonZeroU32>,
+}
+
+impl SettingsArgs {
+    /// The strategy that was asked for, by name or by options of a solver where the scene's own
+    /// strategy has none.
+    pub(crate) fn strategy_for(&self, of_scene: &Strategy) -> Option<&str> {
+        let asks_solver =
+            self.solver.is_some() || self.iterations.is_some() || self.tolerance.is_some();
+        let implied = asks_solver && !of_scene.uses_solver();
+        let named = self.strategy.as_deref();
+        named.or_else(|| implied.then(|| Strategy::Velocity.name()))
+    }
 }
 
 /// Reports for programs.

@@ -3,7 +3,8 @@
 //! | extension | holds |
 //! |---|---|
 //! | `.csv` | the pose of every body after every step, written as the run goes ([`poses`]) |
-//! | `.svg`, `.png` | plots of energy, penetration and residual over time, drawn at the end ([`plots`]) |
+//! | `.png` | a picture of the last frame ([`stills`]) |
+//! | `.svg` | plots of energy, penetration and residual over time, drawn at the end ([`plots`]) |
 //! | `.html` | a replay that plays in any browser ([`replays`]) |
 //! | `.gif`, `.mp4` | a film ([`films`]) |
 //!
@@ -14,6 +15,7 @@ pub(crate) mod films;
 mod plots;
 mod poses;
 mod replays;
+mod stills;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -30,6 +32,7 @@ use films::{FilmFile, FilmOptions};
 use plots::History;
 use poses::Poses;
 use replays::Replay;
+use stills::{StillFile, still};
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +41,7 @@ pub(crate) enum Format {
     Csv,
     /// Plots as a drawing.
     Svg,
-    /// Plots as pixels.
+    /// A picture (of a race: its chart as pixels).
     Png,
     /// A replay.
     Html,
@@ -72,8 +75,8 @@ impl OutFile {
                 let found = other.map_or("no extension".to_owned(), |e| format!(".{e}"));
                 return Err(format!(
                     "it has {found}, but what is written follows from the extension: \
-                     .csv (poses over time), .svg or .png (plots over time), .html (a replay), \
-                     .gif or .mp4 (a film)"
+                     .csv (poses over time), .png (a picture of the end), .svg (plots over time), \
+                     .html (a replay), .gif or .mp4 (a film)"
                 ));
             }
         };
@@ -84,11 +87,21 @@ impl OutFile {
     }
 }
 
+/// A run that came to its end, or to a step that failed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended<'a> {
+    /// What plots are called.
+    pub(crate) title: &'a str,
+    /// Whether it can't go on later.
+    pub(crate) is_over: bool,
+}
+
 /// The open files of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Outputs {
     poses: Vec<Poses>,
-    plots: Vec<(Format, Target)>,
+    plots: Vec<Target>,
+    stills: Vec<StillFile>,
     history: Option<History>,
     replays: Vec<Replay>,
     films: Vec<FilmFile>,
@@ -110,16 +123,20 @@ impl Outputs {
                 return Err(Fault::SameFile(file.path.clone()));
             }
             // Before the file is made: a film that can't be made leaves nothing behind.
-            let film = FilmOptions::of(file, film, camera(scene))?;
+            let of_file = FilmOptions::of(file, film, camera(scene))?;
             let target = Target::open(&file.path)?;
             match file.format {
                 Format::Csv => outputs.poses.push(Poses::new(target)),
-                Format::Svg | Format::Png => outputs.plots.push((file.format, target)),
+                Format::Svg => outputs.plots.push(target),
+                Format::Png => {
+                    let still = still(film, camera(scene));
+                    outputs.stills.push(StillFile::new(still, target)?);
+                }
                 Format::Html => outputs.replays.push(Replay::new(target, scene, seconds)?),
                 Format::Gif | Format::Mp4 => {
                     outputs
                         .films
-                        .extend(film.map(|film| FilmFile::new(film, target)));
+                        .extend(of_file.map(|film| FilmFile::new(film, target)));
                 }
             }
         }
@@ -183,9 +200,10 @@ impl Outputs {
         }
     }
 
-    /// Draws the plots and writes the replays. Also called after a run that failed, for the steps
-    /// that were good; `is_over` says that it can't go on later.
-    pub(crate) fn finish(self, title: &str, is_over: bool) -> Result<(), Fault> {
+    /// Draws pictures and plots and writes the replays. Also called after a run that failed, for
+    /// the steps that were good; `is_over` says that it can't go on later.
+    pub(crate) fn finish<S: Space>(self, world: &World<S>, run: Ended<'_>) -> Result<(), Fault> {
+        let Ended { title, is_over } = run;
         let recorded = self
             .recording
             .map_or(Ok(()), |recording| recording.finish(is_over));
@@ -193,15 +211,15 @@ impl Outputs {
         replays.try_for_each(Replay::finish)?;
         let mut films = self.films.into_iter();
         films.try_for_each(FilmFile::finish)?;
+        for still in self.stills {
+            still.finish(&world.stage(), &world.frame())?;
+        }
         let Some(history) = &self.history else {
             return recorded;
         };
         let chart = history.chart(title);
-        for (format, mut target) in self.plots {
-            let bytes = match format {
-                Format::Svg => chart.svg().map_err(Fault::Picture)?.into_bytes(),
-                _ => chart.png().map_err(Fault::Picture)?,
-            };
+        for mut target in self.plots {
+            let bytes = chart.svg().map_err(Fault::Picture)?.into_bytes();
             target.replace(&bytes)?;
         }
         recorded

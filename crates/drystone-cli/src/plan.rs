@@ -157,7 +157,7 @@ fn overrule<S: Space>(
     scene: &Scene,
 ) -> Result<(), Fault> {
     let settings = world.settings_mut();
-    let asked = args.strategy.as_deref();
+    let asked = args.strategy_for(&settings.strategy);
     let asked = asked.and_then(|name| scene.strategy_named(name));
     // A strategy that the scene has already keeps the length of its steps.
     if let Some(strategy) = asked.filter(|asked| asked.name() != settings.strategy.name()) {

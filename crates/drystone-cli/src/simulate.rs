@@ -6,7 +6,7 @@ use drystone::{SolverKind, Space, Strategy, World};
 use drystone_frame::{Frame, Stage};
 
 use crate::fault::Fault;
-use crate::output::Outputs;
+use crate::output::{Ended, Outputs};
 use crate::progress::Progress;
 use crate::tally::Tally;
 
@@ -70,7 +70,7 @@ pub(crate) fn simulate<S: Space>(
     // Plots are drawn for the steps that were good, whatever came after them. A step that failed
     // would fail again, so a recording is over then.
     let is_over = matches!(run, Ok(()) | Err(Fault::Step(_)));
-    let drawn = outputs.finish(title, is_over);
+    let drawn = outputs.finish(world, Ended { title, is_over });
     Outcome {
         seconds: world.time(),
         dt: world.settings().dt,

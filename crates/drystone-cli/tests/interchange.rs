@@ -181,4 +181,10 @@ fn a_gigabyte_is_refused_unread() {
         let message = fail(folder.path(), &["run", name], 1);
         assert!(message.contains("bytes"), "{name}: {message}");
     }
+    for name in ["large.txt", "large.json"] {
+        let file = std::fs::File::create(folder.path().join(name)).unwrap();
+        file.set_len(1 << 30).unwrap();
+        let message = fail(folder.path(), &["solve", name], 1);
+        assert!(message.contains("268435456 bytes"), "{name}: {message}");
+    }
 }

@@ -73,12 +73,9 @@ fn poses_of_a_solid_run_are_a_table() {
 }
 
 #[test]
-fn plots_are_drawn_as_svg_and_png() {
+fn plots_are_drawn_as_svg() {
     let (folder, _) = folder_with("flat.toml", FLAT);
-    succeed(
-        folder.path(),
-        &["run", "flat.toml", "--out", "plot.svg", "--out", "plot.png"],
-    );
+    succeed(folder.path(), &["run", "flat.toml", "--out", "plot.svg"]);
     let svg = std::fs::read_to_string(folder.path().join("plot.svg")).unwrap();
     let document = roxmltree::Document::parse(&svg).unwrap();
     for label in [
@@ -96,9 +93,23 @@ fn plots_are_drawn_as_svg_and_png() {
         path.map_or(0, |path| path.split([' ', 'L', ',']).count())
     };
     assert!(document.descendants().map(corners).max().unwrap() > 40);
+}
 
-    let pixels = decoded(&folder.path().join("plot.png"));
-    assert!(colours(&pixels) > 20);
+#[test]
+fn the_last_frame_of_a_run_is_the_picture_of_its_end() {
+    let (folder, _) = folder_with("flat.toml", FLAT);
+    let size = ["--size", "320x240"];
+    let run = ["run", "flat.toml", "--out", "frame.png"];
+    succeed(folder.path(), &[&run[..], &size].concat());
+    let picture = ["picture", "flat.toml", "--out", "still.png"];
+    succeed(folder.path(), &[&picture[..], &size].concat());
+    let frame = decoded(&folder.path().join("frame.png"));
+    assert!(colours(&frame) > 20);
+    assert!(frame == decoded(&folder.path().join("still.png")));
+    let bad = [&run[..], &["--size", "99999x99999"]].concat();
+    let message = fail(folder.path(), &bad, 1);
+    assert!(message.contains("99999"), "{message}");
+    assert!(frame == decoded(&folder.path().join("frame.png")), "kept");
 }
 
 fn decoded(path: &Path) -> Vec<u8> {

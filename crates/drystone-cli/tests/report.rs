@@ -89,6 +89,27 @@ fn assert_shape(report: &Value) {
     assert_no_null(report);
 }
 
+/// What a scene that names no strategy is stepped by, and what options make of it.
+#[test]
+fn a_solver_means_the_strategy_that_has_one() {
+    let (folder, _) = folder_with("flat.toml", FLAT);
+    for (options, strategy, solver) in [
+        (&[][..], "substep", "block-descent"),
+        (&["--solver", "nncg"][..], "velocity", "nncg"),
+        (&["--iterations", "7"][..], "velocity", "pgs"),
+        (&["--tolerance", "1e-3"][..], "velocity", "pgs"),
+        (
+            &["--strategy", "parallel", "--solver", "nncg"][..],
+            "parallel",
+            "nncg",
+        ),
+    ] {
+        let report = report(folder.path(), &[&["flat.toml"], options].concat());
+        assert_eq!(report["strategy"], strategy, "{options:?}");
+        assert_eq!(report["solver"], solver, "{options:?}");
+    }
+}
+
 #[test]
 fn a_flat_report_has_every_field() {
     let (folder, _) = folder_with("flat.toml", FLAT);
@@ -100,8 +121,8 @@ fn a_flat_report_has_every_field() {
     assert!((report["seconds"].as_f64().unwrap() - 0.5).abs() < 1e-12);
     assert_eq!(report["dt"], 0.01);
     assert_eq!(report["threads"], 1);
-    assert_eq!(report["strategy"], "velocity");
-    assert_eq!(report["solver"], "pgs");
+    assert_eq!(report["strategy"], "substep");
+    assert_eq!(report["solver"], "block-descent");
     assert_eq!(report["contacts"]["last"], 2);
     let left = &report["bodies"][1];
     assert_eq!(left["name"], "left, \"first\"");

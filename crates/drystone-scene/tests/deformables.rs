@@ -62,7 +62,7 @@ fn every_scene_with_deformables_is_judged() {
     let soft = gallery::entries().iter().filter(|entry| {
         let scene = entry.scene().unwrap();
         // Other strategies judge themselves: `barrier` in the tests of the engine.
-        !scene.deformables.is_empty() && scene.strategy == "velocity"
+        !scene.deformables.is_empty() && scene.strategy_name() == "velocity"
     });
     let soft: Vec<&str> = soft.map(|entry| entry.name).collect();
     assert!(soft.len() >= 12, "{soft:?}");

@@ -16,7 +16,8 @@
 //!
 //! solved by fixed-point iteration. Angular momentum is exact, spin is bounded by L over the
 //! least inertia whatever the step, and energy oscillates without drift. Bodies whose
-//! inertia is the same about every axis skip all of it.
+//! inertia is the same about every axis skip all of it; where the iteration does not converge,
+//! because a body is thin and fast, it is turned by a product of rotations ([`crate::tumble`]).
 
 use crate::body::{Bodies, Kind, Motion};
 use crate::certify::Ledger;
@@ -25,6 +26,11 @@ use crate::space::{Components, Linear, Space};
 
 /// Fixed-point iterations of the midpoint rule at most. Each gains a factor h|ω|/2 or better.
 const MIDPOINT_ITERATIONS: usize = 12;
+/// Change of the last iteration, as a part of the spin, up to which it has converged.
+const CONVERGED: f64 = 1e-6;
+/// Turn of a step up to which a body can be followed, rad: what whirls faster is bounded by its
+/// angular momentum, and no more is asked of it.
+const FOLLOWED: f64 = std::f64::consts::FRAC_PI_2;
 
 /// Applies forces over a step: v\* of every body, and the ledger of what they did.
 pub fn apply_forces<S: Space>(
@@ -184,16 +190,31 @@ pub(crate) fn mean_spin<S: Space>(bodies: &Bodies<S>, k: usize, spin: S::Spin, d
     let momentum = S::apply_inertia(&inertia, spin);
     let spin_at =
         |rotation| S::apply_inertia(&S::world_inertia(rotation, &inertial.inv_inertia), momentum);
-    let mut middle = spin;
+    let (mut middle, mut change) = (spin, 0.0);
     for _ in 0..MIDPOINT_ITERATIONS {
         let next = spin_at(S::turn(rotation, middle * (0.5 * dt)));
-        let change = (next - middle).length();
+        change = (next - middle).length();
         middle = next;
         if change <= 1e-14 * middle.length() {
             break;
         }
     }
-    middle
+    if change <= CONVERGED * middle.length() || spin.length() * dt > FOLLOWED {
+        return middle;
+    }
+    let after = S::tumble(rotation, &inertial.inertia, momentum, dt);
+    whole_turn::<S>(S::turn_between(rotation, after), spin * dt) * (1.0 / dt)
+}
+
+/// Of the turns that lead to the same orientation, the one that the spin says was made.
+pub(crate) fn whole_turn<S: Space>(least: S::Spin, expected: S::Spin) -> S::Spin {
+    let angle = least.length();
+    if angle <= 0.0 || expected.length() < std::f64::consts::FRAC_PI_2 {
+        return least;
+    }
+    let axis = least * (1.0 / angle);
+    let rounds = ((expected.dot(axis) - angle) / std::f64::consts::TAU).round();
+    axis * (angle + std::f64::consts::TAU * rounds)
 }
 
 /// Moves bodies by repair speeds over a step, leaving their velocities as they are.

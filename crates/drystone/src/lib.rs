@@ -42,6 +42,7 @@ pub mod shape;
 pub mod solve;
 pub mod space;
 pub mod substep;
+mod tumble;
 pub mod world;
 
 pub use barrier::Barrier;

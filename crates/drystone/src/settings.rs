@@ -158,6 +158,15 @@ impl Strategy {
         }
     }
 
+    /// Whether [`Settings::solver`] solves its contacts.
+    #[must_use]
+    pub fn uses_solver(&self) -> bool {
+        matches!(
+            self,
+            Self::Velocity | Self::Parallel(_) | Self::Sequential(_)
+        )
+    }
+
     /// Whether it uses [`Settings::threads`].
     #[must_use]
     pub fn is_threaded(&self) -> bool {

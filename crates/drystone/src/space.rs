@@ -130,6 +130,14 @@ pub trait Space:
     fn turn(rotation: Self::Rotation, angle: Self::Spin) -> Self::Rotation;
     /// The rotation vector θ with exp(θ×) `from` = `to`, of length at most π.
     fn turn_between(from: Self::Rotation, to: Self::Rotation) -> Self::Spin;
+    /// The rotation of a body that turns freely for `dt` seconds with this inertia (in its own axes)
+    /// and this angular momentum (in the world's).
+    fn tumble(
+        rotation: Self::Rotation,
+        inertia: &Self::Inertia,
+        momentum: Self::Spin,
+        dt: f64,
+    ) -> Self::Rotation;
     /// Whether the rotation is finite and within 1e-3 of unit length.
     fn is_near_unit(rotation: Self::Rotation) -> bool;
     /// The rotation scaled to unit length.
@@ -324,6 +332,10 @@ impl Space for D2 {
         };
         Self::normalize(turned)
     }
+    fn tumble(rotation: DRot2, inertia: &f64, momentum: f64, dt: f64) -> DRot2 {
+        Self::turn(rotation, momentum / inertia * dt)
+    }
+
     fn turn_between(from: DRot2, to: DRot2) -> f64 {
         let sin = from.re * to.im - from.im * to.re;
         let cos = from.re * to.re + from.im * to.im;
@@ -452,6 +464,11 @@ impl Space for D3 {
         let axis = angle * (0.5 * sinc);
         Self::normalize(DQuat::from_xyzw(axis.x, axis.y, axis.z, cos) * rotation)
     }
+
+    fn tumble(rotation: DQuat, inertia: &DMat3, momentum: DVec3, dt: f64) -> DQuat {
+        crate::tumble::tumble(rotation, inertia, momentum, dt)
+    }
+
     fn turn_between(from: DQuat, to: DQuat) -> DVec3 {
         let mut q = to * from.conjugate();
         if q.w < 0.0 {

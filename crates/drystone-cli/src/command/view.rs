@@ -9,7 +9,7 @@ use drystone::Strategy;
 use drystone_view::live::{Change, Options, Viewer};
 
 use super::print;
-use crate::cli::{SettingsArgs, ViewArgs};
+use crate::cli::ViewArgs;
 use crate::fault::Fault;
 use crate::live::Scenes;
 use crate::live::played::{is_recording, name_of};
@@ -18,6 +18,7 @@ use crate::plan::find;
 /// Opens a scene or a recording in the browser and stays until it is stopped.
 pub(crate) fn view(args: &ViewArgs) -> Result<(), Fault> {
     let path = PathBuf::from(&args.scene);
+    let mut strategy = args.settings.strategy.clone();
     let (scenes, name, dt) = if is_recording(&path) {
         let name = name_of(&path);
         (Scenes::with_recording(path), name, None)
@@ -26,7 +27,9 @@ pub(crate) fn view(args: &ViewArgs) -> Result<(), Fault> {
         // Said here, with the place in the file, and not by the page.
         scene.build().map_err(Fault::Scene)?;
         let name = scene.name.clone();
-        let dt = usual_dt(&args.settings, scene.dt);
+        let own = Strategy::named(scene.strategy_name()).unwrap_or_default();
+        strategy = args.settings.strategy_for(&own).map(str::to_owned);
+        let dt = usual_dt(strategy.as_deref(), scene.dt);
         (Scenes::with(scene), name, dt)
     };
     let options = Options {
@@ -35,7 +38,7 @@ pub(crate) fn view(args: &ViewArgs) -> Result<(), Fault> {
         playing: !args.paused,
         change: Change {
             dt: args.settings.dt.or(dt),
-            strategy: args.settings.strategy.clone(),
+            strategy,
             solver: args.settings.solver.clone(),
             iterations: args.settings.iterations.map(std::num::NonZeroU32::get),
             tolerance: args.settings.tolerance,
@@ -59,8 +62,8 @@ pub(crate) fn view(args: &ViewArgs) -> Result<(), Fault> {
 }
 
 /// The length of a step that goes with the strategy that was asked for, where the scene says none.
-fn usual_dt(settings: &SettingsArgs, of_scene: Option<f64>) -> Option<f64> {
-    let asked = settings.strategy.as_deref().and_then(Strategy::named);
+fn usual_dt(asked: Option<&str>, of_scene: Option<f64>) -> Option<f64> {
+    let asked = asked.and_then(Strategy::named);
     asked.filter(|_| of_scene.is_none()).map(|s| s.usual_dt())
 }
 

@@ -120,7 +120,7 @@ pub(crate) fn settings<S: Space>(world: &World<S>) -> Settings {
         dt: settings.dt,
         substeps,
         solver: settings.solver.name().to_owned(),
-        uses_solver: settings.strategy == Strategy::Velocity,
+        uses_solver: settings.strategy.uses_solver(),
         iterations,
         tolerance,
         strategy: settings.strategy.name().to_owned(),

@@ -10,6 +10,7 @@ use drystone_view::film::mp4::{self, Mp4};
 use drystone_view::film::{Encoder, Film, FilmError};
 use drystone_view::still::{Camera, Still};
 
+use super::stills::still;
 use super::{Format, OutFile, Target};
 use crate::cli::FilmArgs;
 use crate::fault::Fault;
@@ -54,13 +55,7 @@ impl FilmOptions {
                 most: MOST_PER_SECOND,
             });
         }
-        let (width, height) = args.size;
-        let still = Still {
-            width,
-            height,
-            camera,
-            contacts: false,
-        };
+        let still = still(args, camera);
         still.check_size().map_err(Fault::Picture)?;
         Ok(Some(Self {
             path: file.path.clone(),

@@ -4,9 +4,11 @@
 //! numbers alone. So whatever ends a run leaves whole blocks and at most one that is cut, and a
 //! run that goes on from there writes what would have been written.
 //!
-//! Data goes to the operating system at once, and to the disk itself about once a second and at
-//! the end ([`SYNC_EVERY`]): a program that dies loses nothing, a power cut the last second. To
-//! wait for the disk after each frame would cost more than most frames do.
+//! Data goes to the operating system at once, so a program that dies loses nothing. It goes to the
+//! disk itself after each frame too, unless frames come faster than the disk can follow: to wait
+//! for the disk may take a twentieth of a run's time ([`SYNC_SHARE`]). So a power cut loses one
+//! frame, or, where frames are quick, as many as were made in twenty times what the disk takes to
+//! answer once: a tenth of a second where it takes 5 ms.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,8 +21,10 @@ use super::recover::Recovered;
 use super::{SIGNATURE, VERSION};
 use crate::Stage;
 
-/// How often data is brought to the disk itself.
-const SYNC_EVERY: Duration = Duration::from_secs(1);
+/// Time between two waits for the disk at least, in lengths of the last wait.
+const SYNC_SHARE: u32 = 20;
+/// However slow the disk is, data is brought to it so often.
+const SYNC_AT_LEAST: Duration = Duration::from_secs(1);
 
 /// Where a recording goes to.
 pub trait Storage: Write {
@@ -76,7 +80,38 @@ pub struct Writer<S: Storage> {
     state_due: bool,
     /// Where the groups begin.
     groups: Vec<u64>,
+    disk: Disk,
+}
+
+/// When data was last brought to the disk itself.
+#[derive(Debug)]
+struct Disk {
+    /// When the last wait for it ended.
     synced: Instant,
+    /// How long that was.
+    wait: Duration,
+}
+
+impl Disk {
+    fn new() -> Self {
+        Self {
+            synced: Instant::now(),
+            wait: Duration::ZERO,
+        }
+    }
+
+    fn sync<S: Storage>(&mut self, storage: &mut S) -> io::Result<()> {
+        let began = Instant::now();
+        storage.sync()?;
+        self.synced = Instant::now();
+        self.wait = self.synced - began;
+        Ok(())
+    }
+
+    /// Whether to wait for the disk again, so long after the last time.
+    fn is_due(&self, since: Duration) -> bool {
+        since >= SYNC_AT_LEAST.min(self.wait.saturating_mul(SYNC_SHARE))
+    }
 }
 
 impl<S: Storage> Writer<S> {
@@ -104,7 +139,7 @@ impl<S: Storage> Writer<S> {
             next: 0,
             state_due: false,
             groups: Vec::new(),
-            synced: Instant::now(),
+            disk: Disk::new(),
         })
     }
 
@@ -119,7 +154,7 @@ impl<S: Storage> Writer<S> {
             next: recovered.frames,
             state_due: recovered.state_due,
             groups: recovered.groups.clone(),
-            synced: Instant::now(),
+            disk: Disk::new(),
         }
     }
 
@@ -218,9 +253,8 @@ impl<S: Storage> Writer<S> {
         let bytes = block::encode(kind, payload);
         self.storage.write_all(&bytes)?;
         self.offset += bytes.len() as u64;
-        if self.synced.elapsed() >= SYNC_EVERY {
-            self.storage.sync()?;
-            self.synced = Instant::now();
+        if self.disk.is_due(self.disk.synced.elapsed()) {
+            self.disk.sync(&mut self.storage)?;
         }
         Ok(())
     }
@@ -239,5 +273,24 @@ where
     } else {
         let problem = "it does not read back as it was".to_owned();
         Err(WriteError::Unfit(what, problem))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_keeps_up_has_every_frame_and_a_slow_one_at_least_one_a_second() {
+        let ms = Duration::from_millis;
+        let after = |wait| Disk {
+            wait,
+            ..Disk::new()
+        };
+        // 2 ms of waiting: frames of 40 ms and longer are each brought to the disk.
+        assert!(after(ms(2)).is_due(ms(40)));
+        assert!(!after(ms(2)).is_due(ms(39)));
+        assert!(after(ms(0)).is_due(ms(0)));
+        assert!(after(ms(500)).is_due(ms(1000)));
     }
 }

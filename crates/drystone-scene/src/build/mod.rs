@@ -135,7 +135,10 @@ fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> 
     for (entry, given) in scene.deformables.iter().enumerate() {
         let path = FieldPath::default().key("deformables").index(entry);
         if world.settings().strategy.refuses(Feature::Deformables) {
-            let problem = format!("the strategy \"{}\" has no deformables", scene.strategy);
+            let problem = format!(
+                "the strategy \"{}\" has no deformables",
+                scene.strategy_name()
+            );
             return Err(Flaw::new(path, problem).help("remove `strategy`"));
         }
         deformable::add(given, &path, &mut materials, &mut world)?;

@@ -18,12 +18,14 @@ pub(super) fn world<S: Dimension>(scene: &Scene) -> Result<World<S>, Flaw> {
         check_camera(camera, &root.key("camera"))?;
     }
     one_of(
-        &scene.strategy,
+        scene.strategy_name(),
         &Strategy::NAMES,
         "strategy",
         root.key("strategy"),
     )?;
-    let strategy = scene.strategy_named(&scene.strategy).unwrap_or_default();
+    let strategy = scene
+        .strategy_named(scene.strategy_name())
+        .unwrap_or_default();
     let mut settings = Settings::<S> {
         dt: strategy.usual_dt(),
         solver: solver(scene)?,

@@ -55,9 +55,11 @@ pub struct Scene {
     pub gravity: Option<Vector>,
     /// How a step uses detection and solver: "velocity" (all contacts at once, by `solver`),
     /// "substep" (in real time), "barrier" (nothing ever touches), "parallel" or "sequential"
-    /// (impacts by continuous collision), "penalty" (springs on overlap).
-    #[serde(default = "default_strategy")]
-    pub strategy: String,
+    /// (impacts by continuous collision), "penalty" (springs on overlap). If left out, "substep";
+    /// but "velocity" for scenes with deformables, and for those that choose a solver or how
+    /// impacts are understood, which "substep" has no use for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<String>,
     /// Options of the strategy "substep".
     #[serde(default)]
     pub substep: Substep,
@@ -107,10 +109,6 @@ fn default_seconds() -> f64 {
     5.0
 }
 
-fn default_strategy() -> String {
-    "velocity".to_owned()
-}
-
 impl Scene {
     /// An empty scene in 2 or 3 dimensions, to be filled by a program.
     #[must_use]
@@ -124,7 +122,7 @@ impl Scene {
             seconds: default_seconds(),
             dt: None,
             gravity: None,
-            strategy: default_strategy(),
+            strategy: None,
             substep: Substep::default(),
             barrier: Barrier::default(),
             impacts: Impacts::default(),
@@ -139,6 +137,17 @@ impl Scene {
             joints: Vec::new(),
             deformables: Vec::new(),
             source: None,
+        }
+    }
+
+    /// The name of the strategy that steps it: its own, or the one that suits what it holds.
+    #[must_use]
+    pub fn strategy_name(&self) -> &str {
+        let chooses_solver = self.solver != Solver::default() || self.contact.impact.is_some();
+        match &self.strategy {
+            Some(name) => name,
+            None if chooses_solver || !self.deformables.is_empty() => "velocity",
+            None => "substep",
         }
     }
 }

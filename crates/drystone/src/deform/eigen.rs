@@ -1,4 +1,4 @@
-//! Symmetric matrices without their negative eigenvalues.
+//! Eigenvalues of small symmetric matrices, and the matrices without their negative ones.
 
 /// Sweeps at most; each squares the distance from a diagonal matrix, so six are usual.
 const SWEEPS: usize = 30;
@@ -12,23 +12,7 @@ pub(crate) fn project(matrix: &mut [f64], n: usize) {
         return;
     }
     let mut vectors = [0.0; MOST * MOST];
-    for k in 0..n {
-        vectors[k * n + k] = 1.0;
-    }
-    let size: f64 = matrix.iter().map(|a| a * a).sum();
-    for _ in 0..SWEEPS {
-        let mut off = 0.0;
-        for p in 0..n {
-            for q in p + 1..n {
-                off += matrix[p * n + q] * matrix[p * n + q];
-                rotate(matrix, &mut vectors, n, (p, q));
-            }
-        }
-        // Rounding of numbers of this size: nothing is left to rotate.
-        if off <= 1e-30 * size {
-            break;
-        }
-    }
+    diagonalise(matrix, &mut vectors, n);
     let mut values = [0.0; MOST];
     for k in 0..n {
         values[k] = matrix[k * n + k].max(0.0);
@@ -38,6 +22,28 @@ pub(crate) fn project(matrix: &mut [f64], n: usize) {
             matrix[i * n + j] = (0..n)
                 .map(|k| values[k] * vectors[i * n + k] * vectors[j * n + k])
                 .sum();
+        }
+    }
+}
+
+/// Makes a symmetric matrix diagonal; its eigenvectors become the columns of `vectors`.
+pub(crate) fn diagonalise(matrix: &mut [f64], vectors: &mut [f64], n: usize) {
+    vectors.fill(0.0);
+    for k in 0..n {
+        vectors[k * n + k] = 1.0;
+    }
+    let size: f64 = matrix.iter().map(|a| a * a).sum();
+    for _ in 0..SWEEPS {
+        let mut off = 0.0;
+        for p in 0..n {
+            for q in p + 1..n {
+                off += matrix[p * n + q] * matrix[p * n + q];
+                rotate(matrix, vectors, n, (p, q));
+            }
+        }
+        // Rounding of numbers of this size: nothing is left to rotate.
+        if off <= 1e-30 * size {
+            break;
         }
     }
 }

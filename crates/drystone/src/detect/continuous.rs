@@ -4,9 +4,13 @@
 //! poses at its start only, and a bullet that comes from the side, or the tip of a spinning rod,
 //! may pass a thin wall between two poses that both look harmless. So after a step every body that
 //! moved by more than a quarter of its thickness is looked at again: if it touched something on
-//! its way that it did not touch before, it is put back to the moment of touch. Its velocity stays
-//! what it is; the next step finds the contact, with the normal it has there, and solves it. What
-//! is lost is the rest of one step of time of that body, never speed.
+//! its way that it did not touch before, and went deeper into it than a contact lets it, it is put
+//! back to the moment of touch. Its velocity stays what it is; the next step finds the contact,
+//! with the normal it has there, and solves it. What is lost is the rest of one step of time of
+//! that body, never speed.
+//!
+//! What only grazes something goes on. So does what would not pass through, but would be overrun
+//! where it is put by something else: a stone that a ball pushes through a wall.
 //!
 //! **Moment of touch**, by conservative advancement: with the way of a step as s from 0 to 1, two
 //! bodies d apart along n that move by $\Delta$ and turn by θ (about their centres, r being the
@@ -23,14 +27,20 @@
 use super::broad::Tree;
 use super::rules::PairRules;
 use crate::body::{Bodies, BodyState};
-use crate::integrate::set_rotation;
+use crate::integrate::{set_rotation, whole_turn};
 use crate::shape::{Bounds, Clearance, Geometry, Pose};
 use crate::space::{Components, Linear, Space};
 
 /// Part of its thickness that a body may move in a step unwatched.
 const UNWATCHED: f64 = 0.25;
-/// Evaluations of a distance before a pair counts as touching where it is then.
-const MOST_ADVANCES: usize = 100;
+/// Part of its thickness that a body may be inside another as if it touched it.
+const GRAZING: f64 = 0.1;
+/// Part of its thickness inside another from which on a body counts as passing through. What does
+/// is at some moment half of its thickness inside, and it is looked at so often that an eighth of
+/// the thickness at most is missed of that.
+const PASSING: f64 = 0.35;
+/// Evaluations of a distance before a pair is taken for touching where it is then.
+const MOST_ADVANCES: usize = 24;
 /// Steps along the way of a body that touches already, each a quarter of its thickness.
 const MOST_STEPS: usize = 10_000;
 
@@ -97,17 +107,6 @@ impl<S: Space> Way<S> {
             rotation,
         }
     }
-}
-
-/// Of the turns that lead to the same orientation, the one that the spin says was made.
-fn whole_turn<S: Space>(least: S::Spin, expected: S::Spin) -> S::Spin {
-    let angle = least.length();
-    if angle <= 0.0 || expected.length() < std::f64::consts::FRAC_PI_2 {
-        return least;
-    }
-    let axis = least * (1.0 / angle);
-    let rounds = ((expected.dot(axis) - angle) / std::f64::consts::TAU).round();
-    axis * (angle + std::f64::consts::TAU * rounds)
 }
 
 /// Puts bodies that passed through something back to where they touched it. Returns which.
@@ -192,23 +191,56 @@ fn first_touches<S: Space>(
         };
         let mut others = unbounded.clone();
         tree.overlapping(&boxes, &own, |item| others.push(boxed[item]));
-        let mut first = 1.0_f64;
-        for other in others {
+        others.retain(|&other| {
             // Nodes and what has bounds are watched by `crate::deform::rescue`.
             let is_soft =
                 bodies.node_of[k] != bodies.node_of[other] && bodies.radius[other].is_finite();
-            if other != k && !is_soft && rules.allow(bodies, k.min(other), k.max(other)) {
-                let ways = [k, other].map(|j| Way::of(bodies, start, j, near.dt));
-                if let Some(part) = touch(bodies, [k, other], &ways, near) {
-                    first = first.min(part);
-                }
+            other != k && !is_soft && rules.allow(bodies, k.min(other), k.max(other))
+        });
+        let mut first: Option<Touch> = None;
+        let mut pushing = Vec::new();
+        for &other in &others {
+            let ways = [k, other].map(|j| Way::of(bodies, start, j, near.dt));
+            match touch(bodies, [k, other], &ways, near) {
+                Some(touch) => first = Some(first.map_or(touch, |first| first.and(touch))),
+                None if bodies.is_dynamic(other) => pushing.push(other),
+                None => {}
             }
         }
-        if first < 1.0 {
-            touches.push((k, first));
+        if let Some(Touch { part, passes }) = first {
+            let pose = Way::of(bodies, start, k, near.dt).pose(part, bodies.center[k]);
+            let mut pushing = pushing.into_iter();
+            if passes || pushing.all(|other| has_room(bodies, k, &pose, other)) {
+                touches.push((k, part));
+            }
         }
     }
     touches
+}
+
+/// Whether a body at a pose is no deeper in another than if it touched it.
+fn has_room<S: Space>(bodies: &Bodies<S>, k: usize, pose: &Pose<S>, other: usize) -> bool {
+    let there = (&bodies.shape[other], &bodies.origin(other));
+    let found = S::Shape::clearance((&bodies.shape[k], pose), there, 0.0);
+    found.is_none_or(|found| found.distance > -GRAZING * thickness(bodies, k))
+}
+
+/// The first touch of a body.
+#[derive(Clone, Copy, Debug)]
+struct Touch {
+    /// The part of its way after which it happens.
+    part: f64,
+    /// Whether the body passes through what it touches.
+    passes: bool,
+}
+
+impl Touch {
+    fn and(self, other: Self) -> Self {
+        Self {
+            part: self.part.min(other.part),
+            passes: self.passes || other.passes,
+        }
+    }
 }
 
 /// A box around all of a body's way.
@@ -232,7 +264,7 @@ fn touch<S: Space>(
     [a, b]: [usize; 2],
     ways: &[Way<S>; 2],
     near: Nearness,
-) -> Option<f64> {
+) -> Option<Touch> {
     // Balls meet by the equation of their paths, and without turning.
     if bodies.shape[a].ball_radius().is_some() && bodies.shape[b].ball_radius().is_some() {
         return None;
@@ -247,54 +279,71 @@ fn touch<S: Space>(
         let [p, q] = [(0, a), (1, b)].map(|(w, k)| ways[w].pose(part, bodies.center[k]));
         S::Shape::clearance((&bodies.shape[a], &p), (&bodies.shape[b], &q), limit)
     };
-    let mut part = 0.0;
-    for advance in 0..MOST_ADVANCES {
+    let (mut part, mut distance) = (0.0, f64::INFINITY);
+    for _ in 0..MOST_ADVANCES {
         let found = clearance(part)?;
+        distance = found.distance;
         let approach = found.normal.dot(ways[0].shift - ways[1].shift);
         let closing = approach + ways[0].sweep() + ways[1].sweep();
-        if closing <= 0.0 {
+        // What remains could overlap by no more than touch does.
+        if closing <= 0.0 || distance.min(0.0) + closing * (1.0 - part) <= near.slop {
             return None;
         }
-        if found.distance <= target {
-            if advance == 0 {
-                let way = ways[0].length() + ways[1].length();
-                return deepening(found.distance, thickness(bodies, a), way, near, clearance);
-            }
-            // What remains could overlap by no more than touch does.
-            return (closing * (1.0 - part) > near.slop).then_some(part);
+        if distance <= target {
+            break;
         }
-        part += (found.distance - 0.5 * target) / closing;
+        part += (distance - 0.5 * target) / closing;
+        // No more is known of what is there.
+        distance = 0.5 * target;
         if part >= 1.0 {
             return None;
         }
     }
-    Some(part)
+    let way = ways[0].length() + ways[1].length();
+    let touches_at_start = part <= 0.0;
+    let deep = deepening((part, distance), thickness(bodies, a), way, near, clearance)?;
+    Some(Touch {
+        part: if touches_at_start { deep.part } else { part },
+        ..deep
+    })
 }
 
-/// The part of the way after which bodies that touch at its start are deeper in each other than
-/// touching bodies are. It goes in steps of which A could not pass through anything.
+/// Where bodies that touch at a part of the way, at a distance, are on the point of being deeper in
+/// each other than touching bodies are, and whether they get so deep that A passes through. It
+/// goes in steps of which A could not pass through anything.
 fn deepening<S: Space>(
-    start: f64,
+    (mut part, start): (f64, f64),
     thickness: f64,
     way: f64,
     near: Nearness,
     clearance: impl Fn(f64) -> Option<Clearance<S>>,
-) -> Option<f64> {
-    let most = start.min(0.0) - (2.0 * near.slop).max(0.1 * thickness);
+) -> Option<Touch> {
+    let limit = |share: f64| start.min(0.0) - (2.0 * near.slop).max(share * thickness);
+    let (grazing, passing) = (limit(GRAZING), limit(PASSING));
     let step = 0.25 * thickness;
-    let (mut part, mut distance) = (0.0, start);
+    let mut distance = start;
+    let mut touch: Option<Touch> = None;
     for _ in 0..MOST_STEPS {
-        let next = part + (distance.max(0.0) + step) / way;
-        if next >= 1.0 {
-            let is_deep = clearance(1.0).is_some_and(|found| found.distance < most);
-            return is_deep.then_some(part);
+        let next = (part + (distance.max(0.0) + step) / way).min(1.0);
+        let Some(found) = clearance(next) else {
+            // Out of reach for the rest of the way.
+            return touch;
+        };
+        if found.distance < grazing {
+            let passes = found.distance < passing;
+            touch = Some(Touch {
+                part: touch.map_or(part, |touch| touch.part),
+                passes,
+            });
+            if passes {
+                return touch;
+            }
         }
-        // Out of reach for the rest of the way.
-        let found = clearance(next)?;
-        if found.distance < most {
-            return Some(part);
+        if next >= 1.0 {
+            return touch;
         }
         (part, distance) = (next, found.distance);
     }
-    Some(part)
+    // It was not followed to the end.
+    Some(Touch { part, passes: true })
 }

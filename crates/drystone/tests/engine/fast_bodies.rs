@@ -261,6 +261,34 @@ fn passing_bodies_keep_their_speed_and_their_way() {
     }
 }
 
+/// A brick over another, less than a millimetre away, both flung and turning: they graze for the
+/// whole step, which is no reason to hold either back.
+#[test]
+fn bricks_that_graze_each_other_go_as_far_as_they_are_fast() {
+    for strategy in STRATEGIES {
+        let mut world: World3 = world(strategy);
+        let dt = world.settings().dt;
+        let brick = Shape3::cuboid(DVec3::new(0.25, 0.1, 0.125)).unwrap();
+        let fling = |at: DVec3, speed: f64, spin: f64| {
+            let body = Body::rigid(brick.clone()).at(at).moving(DVec3::Z * speed);
+            body.spinning(DVec3::Y * spin)
+        };
+        let low = world.add(fling(DVec3::ZERO, 3.7, -6.8)).unwrap();
+        let above = DVec3::new(0.25, 0.2004, 0.05);
+        let high = world.add(fling(above, 6.4, -7.6)).unwrap();
+        for step in 0..4 {
+            let before = [low, high].map(|id| world.pose(id).unwrap().position);
+            world.step().unwrap();
+            for (id, before) in [low, high].into_iter().zip(before) {
+                let way = world.pose(id).unwrap().position - before;
+                let expected = world.motion(id).unwrap().linear * dt;
+                let short = (way - expected).length();
+                assert!(short < 1e-6, "{strategy}, step {step}: {short} m short");
+            }
+        }
+    }
+}
+
 /// A bullet at a plate that it would pass in one step: its momentum arrives, it does not.
 /// (Six rounds of the real-time strategy do not conserve momentum in such a hit.)
 #[test]
@@ -296,4 +324,29 @@ fn clearance_is_the_distance_within_its_limit() {
     let floor = Shape3::half_space(DVec3::Y).unwrap();
     let found = Shape3::clearance((&a, &Pose::at(DVec3::Y)), (&floor, &at(0.0)), 1.0).unwrap();
     assert!((found.distance - 0.5).abs() < 1e-12 && (found.normal + DVec3::Y).length() < 1e-12);
+}
+
+/// A rod two hundred times as long as it is thick, about an axis across: it keeps spinning so. (The
+/// midpoint rule's iteration diverges for it, and made 10⁶ rad/s of 90.)
+#[test]
+fn a_thin_rod_that_spins_keeps_its_spin_and_its_energy() {
+    for strategy in STRATEGIES {
+        for size in [0.003, 0.02] {
+            let mut world: World3 = world(strategy);
+            let rod = Shape3::cuboid(DVec3::new(1.0, size, size)).unwrap();
+            let turn = DQuat::from_rotation_z(1.1) * DQuat::from_rotation_x(0.3);
+            let spin = DVec3::Z * -91.5;
+            let id = world.add(Body::rigid(rod).turned(turn).spinning(spin));
+            let id = id.unwrap();
+            for step in 0..300 {
+                world.step().unwrap();
+                let now = world.motion(id).unwrap().spin;
+                let off = (now - spin).length();
+                assert!(
+                    off < 1e-6,
+                    "{strategy}, {size} m: {now} rad/s after step {step}"
+                );
+            }
+        }
+    }
 }
