@@ -30,7 +30,7 @@ const MIDPOINT_ITERATIONS: usize = 12;
 const CONVERGED: f64 = 1e-6;
 /// Turn of a step up to which a body can be followed, rad: what whirls faster is bounded by its
 /// angular momentum, and no more is asked of it.
-const FOLLOWED: f64 = std::f64::consts::FRAC_PI_2;
+const FOLLOWED: f64 = std::f64::consts::TAU;
 
 /// Applies forces over a step: v\* of every body, and the ledger of what they did.
 pub fn apply_forces<S: Space>(

@@ -161,6 +161,15 @@ impl<S: Space> Bodies<S> {
         S::mask_inertia(&world, inertial.free_spins)
     }
 
+    /// The smallest side of the box around a body in its own axes, m.
+    pub(crate) fn thickness(&self, index: usize) -> f64 {
+        let Some(bounds) = &self.bounds[index] else {
+            return f64::INFINITY;
+        };
+        let size = bounds.upper - bounds.lower;
+        (0..S::DIM).fold(f64::INFINITY, |least, axis| least.min(size.component(axis)))
+    }
+
     /// The spin with which a body that turns from one rotation to another keeps its angular
     /// momentum.
     pub(crate) fn carried_spin(

@@ -122,7 +122,7 @@ pub(crate) fn hold_back<S: Space>(
         if bodies.is_dynamic(k) && bodies.is_present(k) {
             let way = (bodies.position[k] - start.position[k]).length()
                 + near.dt * bodies.motion[k].spin.length() * arm(bodies, k);
-            if way > near.margin && way > UNWATCHED * thickness(bodies, k) && !is_tied(k) {
+            if way > near.margin && way > UNWATCHED * bodies.thickness(k) && !is_tied(k) {
                 fast.push(k);
             }
         }
@@ -151,15 +151,6 @@ fn arm<S: Space>(bodies: &Bodies<S>, k: usize) -> f64 {
     } else {
         bodies.radius[k]
     }
-}
-
-/// The smallest extent of a body's bounding box in its own axes, m.
-fn thickness<S: Space>(bodies: &Bodies<S>, k: usize) -> f64 {
-    let Some(bounds) = bodies.shape[k].bounds(&Pose::default()) else {
-        return f64::INFINITY;
-    };
-    let size = bounds.upper - bounds.lower;
-    (0..S::DIM).fold(f64::INFINITY, |least, axis| least.min(size.component(axis)))
 }
 
 /// The part of its way after which each fast body first touches something, where it does.
@@ -222,7 +213,7 @@ fn first_touches<S: Space>(
 fn has_room<S: Space>(bodies: &Bodies<S>, k: usize, pose: &Pose<S>, other: usize) -> bool {
     let there = (&bodies.shape[other], &bodies.origin(other));
     let found = S::Shape::clearance((&bodies.shape[k], pose), there, 0.0);
-    found.is_none_or(|found| found.distance > -GRAZING * thickness(bodies, k))
+    found.is_none_or(|found| found.distance > -GRAZING * bodies.thickness(k))
 }
 
 /// The first touch of a body.
@@ -301,7 +292,7 @@ fn touch<S: Space>(
     }
     let way = ways[0].length() + ways[1].length();
     let touches_at_start = part <= 0.0;
-    let deep = deepening((part, distance), thickness(bodies, a), way, near, clearance)?;
+    let deep = deepening((part, distance), bodies.thickness(a), way, near, clearance)?;
     Some(Touch {
         part: if touches_at_start { deep.part } else { part },
         ..deep

@@ -199,17 +199,20 @@ pub(crate) fn touch<S: Space>(
 /// How far apart two bodies may be to have contacts, m.
 ///
 /// Further ahead than its own size a body's contacts have normals that need not be those it will
-/// touch with: it would bounce off what it passes. Before it gets that far it is held back
-/// ([`continuous`]). A half-space's normal is always the same, and scripts are not held back.
+/// touch with: it would bounce off what it passes. Nor do contacts further ahead of a body that
+/// turns than it is thick: a thin rod would be asked to get there by a hundred turns about its own
+/// axis. Before it gets that far it is held back ([`continuous`]). A half-space's normal is always
+/// the same, and scripts are not held back.
 fn sight<S: Space>(bodies: &Bodies<S>, (a, b): (usize, usize), ahead: &Lookahead) -> f64 {
     let is_wall = bodies.radius[a].is_infinite() || bodies.radius[b].is_infinite();
     let of = |k: usize| {
         let reach = reach(bodies, k, ahead);
         if is_wall || !bodies.is_dynamic(k) {
-            reach
-        } else {
-            reach.min(bodies.radius[k])
+            return reach;
         }
+        let sweep = ahead.dt * bodies.motion[k].spin.length() * bodies.radius[k];
+        let seen = sweep.min(bodies.thickness(k));
+        (reach - sweep + seen).min(bodies.radius[k])
     };
     ahead.margin + of(a) + of(b)
 }
