@@ -34,7 +34,9 @@ use crate::source::{Format, Source};
 use files::Files;
 
 /// Endings of the files that [`import`] reads.
-pub const EXTENSIONS: [&str; 8] = ["obj", "stl", "urdf", "xml", "glb", "gltf", "usda", "usd"];
+pub const EXTENSIONS: [&str; 10] = [
+    "obj", "stl", "urdf", "xml", "glb", "gltf", "usda", "usdc", "usd", "usdz",
+];
 
 /// The endings in words.
 #[must_use]
@@ -116,7 +118,7 @@ fn import_with(path: &Path, mut files: Files) -> Result<Imported, SceneError> {
             }
         }
         Some("glb" | "gltf") => gltf::import(path, &shown, &mut files),
-        Some("usda" | "usd") => usd::import(path, &shown, &mut files),
+        Some("usda" | "usdc" | "usd" | "usdz") => usd::import(path, &shown, &mut files),
         _ => Err(SceneError::unreadable(
             &shown,
             "the ending of the name is not that of a model",

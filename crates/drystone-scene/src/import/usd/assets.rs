@@ -3,36 +3,69 @@
 use std::path::Path;
 
 use super::layer::Layer;
-use super::text;
+use super::package::{self, Package};
+use super::{binary, text};
 use crate::error::SceneError;
 use crate::import::files::{Files, shortened};
-
-/// What binary layers begin with.
-const BINARY: &[u8] = b"PXR-USDC";
 
 /// Reads layers by the names that other layers give them.
 pub(super) struct Assets<'f> {
     files: &'f mut Files,
     /// The stage's own file, as it is shown.
     file: &'f str,
+    /// The package that the stage is in, outside of which nothing is read.
+    package: Option<Package>,
+    /// Bytes of the package that may still be read: its files can name each other in circles.
+    package_left: usize,
 }
+
+/// How often all of a package may be read.
+const MAX_READINGS: usize = 16;
 
 impl<'f> Assets<'f> {
     pub(super) fn new(files: &'f mut Files, file: &'f str) -> Self {
-        Self { files, file }
+        Self {
+            files,
+            file,
+            package: None,
+            package_left: 0,
+        }
     }
 
-    /// The layer of the stage's own file.
-    pub(super) fn first(&mut self, path: &Path) -> Result<Layer, SceneError> {
+    /// The layer of the stage's own file, and its name in a package.
+    pub(super) fn first(&mut self, path: &Path) -> Result<(Layer, String), SceneError> {
         let bytes = self.files.bytes(path)?;
-        read(bytes, self.file)
+        if !bytes.starts_with(package::MAGIC) {
+            return Ok((read(&bytes, self.file)?, String::new()));
+        }
+        self.package_left = bytes.len().saturating_mul(MAX_READINGS);
+        let package = Package::read(bytes).map_err(|problem| {
+            let problem = format!("the package can't be read: {problem}");
+            SceneError::unreadable(self.file, problem, "pack it again, or save it as .usda")
+        })?;
+        let name = self.package.insert(package).first.clone();
+        Ok((self.named(&name)?, name))
     }
 
     /// The layer that another one names. Names are relative to the stage's folder.
     pub(super) fn named(&mut self, name: &str) -> Result<Layer, SceneError> {
-        let path = self.files.resolve(name, self.file)?;
-        let bytes = self.files.bytes(&path)?;
-        read(bytes, &path.display().to_string())
+        let Some(package) = &self.package else {
+            let path = self.files.resolve(name, self.file)?;
+            let bytes = self.files.bytes(&path)?;
+            return read(&bytes, &path.display().to_string());
+        };
+        let shown = shortened(name);
+        let Some(bytes) = package.file(name) else {
+            let problem = format!("the file `{shown}` is not in the package");
+            let help = "pack all files of the stage together";
+            return Err(SceneError::unreadable(self.file, problem, help));
+        };
+        let left = self.package_left.checked_sub(bytes.len());
+        self.package_left = left.ok_or_else(|| {
+            let problem = format!("`{shown}`: files of the package name each other in circles");
+            SceneError::unreadable(self.file, problem, "pack the stage again")
+        })?;
+        read(bytes, &format!("{}[{shown}]", self.file))
     }
 }
 
@@ -55,20 +88,22 @@ pub(super) fn relative(name: &str, named_by: &str) -> String {
 }
 
 /// A layer of its bytes.
-fn read(bytes: Vec<u8>, file: &str) -> Result<Layer, SceneError> {
-    if bytes.starts_with(BINARY) {
-        let problem = "this is a binary stage (crate), of which only text is read";
-        return Err(SceneError::unreadable(file, problem, "save it as .usda"));
+fn read(bytes: &[u8], file: &str) -> Result<Layer, SceneError> {
+    if bytes.starts_with(binary::MAGIC) {
+        return binary::read(bytes, file);
     }
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let problem = format!("this is not a stage: byte {at} is not UTF-8");
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let problem = format!(
+            "this is no stage: byte {} is not UTF-8",
+            error.valid_up_to()
+        );
         SceneError::unreadable(file, problem, "save it as .usda")
     })?;
-    if !text.trim_start_matches('\u{feff}').starts_with("#usda") {
+    let text = text.trim_start_matches('\u{feff}');
+    if !text.starts_with("#usda") {
         let first = shortened(text.lines().next().unwrap_or_default());
         let problem = format!("line 1: a stage begins with `#usda 1.0`, not with `{first}`");
         return Err(SceneError::unreadable(file, problem, "save it as .usda"));
     }
-    text::read(text.trim_start_matches('\u{feff}'), file)
+    text::read(text, file)
 }

@@ -1,7 +1,7 @@
 //! USD with UsdPhysics.
 //!
 //! ```text
-//! text ─▶ Layer ─▶ Stage (all layers composed) ─▶ transforms, bodies, joints ─▶ Scene
+//! text, binary ─▶ Layer ─▶ Stage (all layers composed) ─▶ transforms, bodies, joints ─▶ Scene
 //! ```
 //!
 //! A prim with `PhysicsRigidBodyAPI` is a body; colliders below it are its parts, other colliders
@@ -10,6 +10,7 @@
 
 mod assets;
 mod attribute;
+mod binary;
 mod body;
 mod collide;
 mod compose;
@@ -18,6 +19,7 @@ mod layer;
 mod mass;
 mod material;
 mod mesh;
+mod package;
 mod scene;
 mod shape;
 mod stage;
@@ -35,7 +37,7 @@ use stage::Stage;
 /// Reads a stage.
 pub(super) fn import(path: &Path, file: &str, files: &mut Files) -> Result<Imported, SceneError> {
     let mut assets = Assets::new(files, file);
-    let first = assets.first(path)?;
-    let stage = Stage::compose(first, &mut assets, file)?;
+    let (first, name) = assets.first(path)?;
+    let stage = Stage::compose((first, name), &mut assets, file)?;
     scene::make(&stage)
 }

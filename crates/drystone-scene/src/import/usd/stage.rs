@@ -75,9 +75,9 @@ pub(super) struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    /// The stage that begins with a layer.
+    /// The stage that begins with a layer, which has a name if it is in a package.
     pub(super) fn compose(
-        first: Layer,
+        (first, name): (Layer, String),
         assets: &mut Assets<'_>,
         file: &'a str,
     ) -> Result<Self, SceneError> {
@@ -93,7 +93,7 @@ impl<'a> Stage<'a> {
             spelled_out: 0,
             nodes: 0,
         };
-        let stack = stage.add_stack(first, String::new(), assets)?;
+        let stack = stage.add_stack(first, name, assets)?;
         let root = Node {
             stack,
             specs: stage.specs_at(stack, "/"),
