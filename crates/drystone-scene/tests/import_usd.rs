@@ -232,7 +232,7 @@ fn limits_of_a_hinge_are_on_the_right_side() {
     float physics:mass = 1
     point3f physics:centerOfMass = (0, 0, 1)
     float3 physics:diagonalInertia = (0.1, 0.1, 0.1)
-    vector3f physics:angularVelocity = (0, {side}, 0)
+    vector3f physics:angularVelocity = (0, {}, 0)
 }}
 def PhysicsRevoluteJoint "hinge" {{
     uniform token physics:axis = "Y"
@@ -240,7 +240,9 @@ def PhysicsRevoluteJoint "hinge" {{
     float physics:lowerLimit = {}
     float physics:upperLimit = {}
 }}"#,
-            limits[0], limits[1]
+            40.0 * side,
+            limits[0],
+            limits[1]
         ));
         let scene = import(&text).scene;
         assert_eq!(scene.joints[0].limits, Some(limits));
@@ -376,10 +378,14 @@ def Cube "off" (prepend apiSchemas = ["PhysicsCollisionAPI"]) { bool physics:col
 def Cone "still" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]) {
     bool physics:rigidBodyEnabled = false
     uniform token axis = "Z"
+    double3 xformOp:translate = (10, 0, 1)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
 }
 def Cube "pusher" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]) {
     bool physics:kinematicEnabled = 1
     vector3f physics:velocity = (1, 0, 0)
+    double3 xformOp:translate = (20, 0, 1)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
 }
 def Cube "lift" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]) {
     bool physics:kinematicEnabled = 1
@@ -389,6 +395,8 @@ def Cube "lift" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionA
 def Sphere "ball" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "PhysxRigidBodyAPI"]) {
     bool physics:startsAsleep = 1
     vector3f physics:angularVelocity = (180, 0, 0)
+    double3 xformOp:translate = (30, 0, 1)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
 }"#,
     );
     let Imported { scene, unsupported } = import(&text);
@@ -491,23 +499,30 @@ def PhysicsCollisionGroup "ghosts" (prepend apiSchemas = ["CollectionAPI:collide
 
 #[test]
 fn meshes_follow_their_approximation() {
-    let mesh = |name: &str, schemas: &str, approximation: &str| {
+    let mesh = |name: &str, x: f64, schemas: &str, approximation: &str| {
         format!(
             r#"def Mesh "{name}" (prepend apiSchemas = [{schemas}"PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"]) {{
     uniform token physics:approximation = "{approximation}"
     int[] faceVertexCounts = [3, 3, 3, 3]
     int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3]
     point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    double3 xformOp:translate = ({x}, 0, 0)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
 }}
 "#
         )
     };
     let text = stage(
         &[
-            mesh("ground", "", "none"),
-            mesh("stone", "\"PhysicsRigidBodyAPI\", ", "convexHull"),
-            mesh("parts", "\"PhysicsRigidBodyAPI\", ", "convexDecomposition"),
-            mesh("plain", "\"PhysicsRigidBodyAPI\", ", "none"),
+            mesh("ground", 0.0, "", "none"),
+            mesh("stone", 2.0, "\"PhysicsRigidBodyAPI\", ", "convexHull"),
+            mesh(
+                "parts",
+                6.0,
+                "\"PhysicsRigidBodyAPI\", ",
+                "convexDecomposition",
+            ),
+            mesh("plain", 4.0, "\"PhysicsRigidBodyAPI\", ", "none"),
         ]
         .concat(),
     );

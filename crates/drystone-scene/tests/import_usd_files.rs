@@ -8,8 +8,8 @@ use std::path::Path;
 
 use common::{import_bytes, solid};
 use drystone::glam::DVec3;
-use drystone_frame::export::{Model, Motion};
 use drystone_frame::export::usd::{Setting, write};
+use drystone_frame::export::{Model, Motion};
 use drystone_scene::import::{ImportOptions, Imported, import};
 use drystone_scene::schema::{JointKind, Kind, Script, Shape};
 use drystone_scene::{Scene, export};
@@ -49,19 +49,26 @@ fn the_strongest_layer_counts() {
         )
     };
     let ball = format!("{HEAD}{}", BALL.replace("{\n}", "{ double radius = 6 }"));
-    let variant = "variantSet \"size\" = { \"big\" { double radius = 4 } \"tiny\" { double radius = 9 } }";
+    let variant =
+        "variantSet \"size\" = { \"big\" { double radius = 4 } \"tiny\" { double radius = 9 } }";
     let references = "references = @./parts/ball.usda@";
     let chosen = "variants = { string size = \"big\" }";
     let inherits = "inherits = </kind>";
     let sublayers = "subLayers = [@weak.usda@, @weakest.usda@]";
     let all = [inherits, chosen, references].join("\n");
     let cases = [
-        (root(sublayers, &all, &format!("double radius = 1\n{variant}")), 1.0),
+        (
+            root(sublayers, &all, &format!("double radius = 1\n{variant}")),
+            1.0,
+        ),
         (root(sublayers, &all, variant), 2.0),
         (root("", &all, variant), 3.0),
         (root("", &[chosen, references].join("\n"), variant), 4.0),
         (root("", references, variant), 6.0),
-        (root("", &references.replace("references", "payload"), ""), 6.0),
+        (
+            root("", &references.replace("references", "payload"), ""),
+            6.0,
+        ),
     ];
     for (text, wanted) in cases {
         let files = [
@@ -86,7 +93,8 @@ fn paths_follow_their_prims() {
         BALL.replace("main", "a"),
         BALL.replace("main", "b"),
     );
-    let middle = format!("{HEAD}def \"main\" {{ def \"inner\" (references = @../pair.usda@) {{}} }}\n");
+    let middle =
+        format!("{HEAD}def \"main\" {{ def \"inner\" (references = @../pair.usda@) {{}} }}\n");
     let root = format!(
         "{HEAD}def \"one\" (references = @sub/middle.usda@) {{}}\n\
          def \"two\" (references = @pair.usda@) {{}}\n"
@@ -98,7 +106,11 @@ fn paths_follow_their_prims() {
         ("pair.usda", pair),
     ];
     let scene = import_all(&files).unwrap().scene;
-    let ends: Vec<_> = scene.joints.iter().map(|joint| (joint.a.clone(), joint.b.clone())).collect();
+    let ends: Vec<_> = scene
+        .joints
+        .iter()
+        .map(|joint| (joint.a.clone(), joint.b.clone()))
+        .collect();
     assert_eq!((scene.bodies.len(), ends.len()), (4, 2));
     let name = |k: usize| scene.bodies[k].name.clone();
     assert_eq!(ends, [(name(0), name(1)), (name(2), name(3))]);
@@ -106,7 +118,12 @@ fn paths_follow_their_prims() {
 
 #[test]
 fn files_outside_the_folder_are_refused() {
-    for name in ["../b.usda", "/etc/b.usda", "file:///etc/b.usda", "https://example.org/b.usda"] {
+    for name in [
+        "../b.usda",
+        "/etc/b.usda",
+        "file:///etc/b.usda",
+        "https://example.org/b.usda",
+    ] {
         let arcs = [
             format!("#usda 1.0\n(\n    subLayers = [@{name}@]\n)\n"),
             format!("{HEAD}def \"a\" (references = @{name}@) {{}}\n"),
@@ -118,17 +135,28 @@ fn files_outside_the_folder_are_refused() {
         }
     }
     let missing = format!("{HEAD}def \"a\" (references = @b.usda@) {{}}\n");
-    assert!(import_all(&[("stage.usda", missing)]).unwrap_err().contains("b.usda"));
+    assert!(
+        import_all(&[("stage.usda", missing)])
+            .unwrap_err()
+            .contains("b.usda")
+    );
     let texture = format!("{HEAD}def \"a\" (references = @b.mtlx@) {{}}\n");
     let imported = import_all(&[("stage.usda", texture)]).unwrap();
-    assert!(imported.unsupported.iter().any(|what| what.contains("b.mtlx")));
+    assert!(
+        imported
+            .unsupported
+            .iter()
+            .any(|what| what.contains("b.mtlx"))
+    );
 }
 
 /// Circles, doublings and depths that would never end.
 #[test]
 fn stages_without_end_are_errors() {
     let own = |asset: &str| format!("{HEAD}def \"main\" (references = {asset}</main>) {{}}\n");
-    let child = format!("{HEAD}def \"main\" {{ def \"x\" (references = </main>) {{}} def \"y\" (references = </main>) {{}} }}\n");
+    let child = format!(
+        "{HEAD}def \"main\" {{ def \"x\" (references = </main>) {{}} def \"y\" (references = </main>) {{}} }}\n"
+    );
     let sub = "#usda 1.0\n(\n    subLayers = [@stage.usda@, @stage.usda@]\n)\n".to_owned();
     let mut laughs = HEAD.to_owned();
     for k in 0..40 {
@@ -138,7 +166,11 @@ fn stages_without_end_are_errors() {
         ));
     }
     laughs.push_str("def \"l40\" {}\n");
-    let deep = format!("{HEAD}{}{}", "def \"d\" {".repeat(50_000), "}".repeat(50_000));
+    let deep = format!(
+        "{HEAD}{}{}",
+        "def \"d\" {".repeat(50_000),
+        "}".repeat(50_000)
+    );
     let brackets = format!("{HEAD}def \"d\" {{ float size = {}", "(".repeat(100_000));
     for (text, word) in [
         (own(""), "circle"),
@@ -158,7 +190,9 @@ fn stages_without_end_are_errors() {
 #[test]
 fn damaged_binary_stages_are_errors() {
     for name in ["bodies.usdc", "bodies.usdz"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/usdc").join(name);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../fuzz/corpus/usdc")
+            .join(name);
         let bytes = std::fs::read(path).unwrap();
         let whole = import_bytes(name, &bytes).unwrap();
         assert_eq!(whole.scene.bodies.len(), 4, "{name}");
@@ -182,7 +216,14 @@ fn exported(scene: &Scene) -> String {
         physics: export::usd_physics(scene).unwrap(),
     };
     let mut text = Vec::new();
-    write(&stage, &Model::new(&stage, &frame), &motion, &setting, &mut text).unwrap();
+    write(
+        &stage,
+        &Model::new(&stage, &frame),
+        &motion,
+        &setting,
+        &mut text,
+    )
+    .unwrap();
     String::from_utf8(text).unwrap()
 }
 
@@ -242,14 +283,23 @@ fn what_we_export_comes_back() {
         let name = body.name.as_deref().unwrap();
         let (on_a, on_b) = (a.body(name).unwrap(), b.body(name).unwrap());
         let (pose_a, pose_b) = (a.pose(on_a).unwrap(), b.pose(on_b).unwrap());
-        assert!((pose_a.position - pose_b.position).length() < 1e-12, "{name}");
+        assert!(
+            (pose_a.position - pose_b.position).length() < 1e-12,
+            "{name}"
+        );
         // Quaternions of stages are single precision.
-        assert!(pose_a.rotation.dot(pose_b.rotation).abs() > 1.0 - 1e-12, "{name}");
+        assert!(
+            pose_a.rotation.dot(pose_b.rotation).abs() > 1.0 - 1e-12,
+            "{name}"
+        );
         let back = &scene.bodies[k];
         assert_eq!(back.kind, body.kind);
         assert_eq!(back.mass, body.mass, "{name}");
         let friction = |scene: &Scene, body: &drystone_scene::schema::Body| {
-            let own = scene.materials.iter().find(|m| Some(&m.name) == body.material.as_ref());
+            let own = scene
+                .materials
+                .iter()
+                .find(|m| Some(&m.name) == body.material.as_ref());
             own.map(|material| (material.friction, material.restitution))
         };
         assert_eq!(friction(&before, body), friction(&scene, back), "{name}");
@@ -266,7 +316,10 @@ fn what_we_export_comes_back() {
             let pose = b.pose(b.body(name.as_deref().unwrap()).unwrap()).unwrap();
             let own = frame.position.clone().unwrap_or(vec![0.0; 3]);
             let found = pose.position + pose.rotation * DVec3::new(own[0], own[1], own[2]);
-            assert!((found - at).length() < 1e-6, "{name:?}: {found} instead of {at}");
+            assert!(
+                (found - at).length() < 1e-6,
+                "{name:?}: {found} instead of {at}"
+            );
         }
     }
 }
@@ -285,7 +338,11 @@ fn stages_of_pixars_library_are_read() {
         .arg(folder.path())
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let places: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let read = |name: &str| {
         let imported = import(&folder.path().join(name), &ImportOptions::default());
@@ -301,16 +358,27 @@ fn stages_of_pixars_library_are_read() {
         assert_eq!(other.scene.materials, text.scene.materials, "{name}");
     }
     let scene = &text.scene;
-    let names: Vec<&str> = scene.bodies.iter().filter_map(|b| b.name.as_deref()).collect();
+    let names: Vec<&str> = scene
+        .bodies
+        .iter()
+        .filter_map(|b| b.name.as_deref())
+        .collect();
     assert_eq!(names, ["chassis", "left", "right", "ground", "lift"]);
     let world = solid(scene);
-    let scales = [("chassis", DVec3::new(0.5, 0.3, 0.1)), ("left", DVec3::splat(0.01)), ("right", DVec3::splat(0.01))];
+    let scales = [
+        ("chassis", DVec3::new(0.5, 0.3, 0.1)),
+        ("left", DVec3::splat(0.01)),
+        ("right", DVec3::splat(0.01)),
+    ];
     for (name, scale) in scales {
         let pose = world.pose(world.body(name).unwrap()).unwrap();
         let found = pose.position + pose.rotation * (DVec3::new(1.0, 2.0, 3.0) * scale);
         let place = |k: usize| places[name][k].as_f64().unwrap();
         let wanted = DVec3::new(place(0), place(1), place(2));
-        assert!((found - wanted).length() < 1e-6, "{name}: {found} instead of {wanted}");
+        assert!(
+            (found - wanted).length() < 1e-6,
+            "{name}: {found} instead of {wanted}"
+        );
     }
     let mass = |name: &str| world.bodies().mass(world.body(name).unwrap().index());
     assert_eq!((mass("chassis"), mass("left")), (40.0, 3.0));
@@ -322,9 +390,13 @@ fn stages_of_pixars_library_are_read() {
         other => panic!("{other:?}"),
     };
     assert!((wheel(1) - 0.2).abs() < 1e-12 && (wheel(2) - 0.35).abs() < 1e-12);
-    assert!(matches!(&scene.bodies[3].shape, Some(Shape::Mesh { triangles, .. }) if triangles.len() == 200));
+    assert!(
+        matches!(&scene.bodies[3].shape, Some(Shape::Mesh { triangles, .. }) if triangles.len() == 200)
+    );
     assert_eq!(scene.bodies[4].kind, Kind::Kinematic);
-    assert!(matches!(&scene.bodies[4].script, Some(Script::Keyframes(frames)) if frames.len() == 5));
+    assert!(
+        matches!(&scene.bodies[4].script, Some(Script::Keyframes(frames)) if frames.len() == 5)
+    );
     assert_eq!(scene.joints[0].limits, Some([-30.0, 45.0]));
     let servo = scene.joints[0].servo.unwrap();
     // 1,000 kg·cm²/s² for a degree.
