@@ -1,8 +1,9 @@
 //! Bodies that overlap at the start.
 //!
 //! Two bodies at the same pose that overlap deeply are a mistake, and an error; that they touch is
-//! none, since other programs write meshes where they stand and leave all poses alone. Any other deep overlap is allowed, because the engine pushes bodies apart at a bounded speed, but it is rarely meant
-//! and is told as a [`Warning`].
+//! none, since other programs write meshes where they stand and leave all poses alone. Any other
+//! deep overlap is allowed, because the engine pushes bodies apart at a bounded speed, but it is
+//! rarely meant and is told as a [`Warning`].
 
 use std::collections::BTreeMap;
 use std::fmt;
