@@ -90,7 +90,7 @@ pub(super) fn relative(name: &str, named_by: &str) -> String {
 /// A layer of its bytes.
 fn read(bytes: &[u8], file: &str) -> Result<Layer, SceneError> {
     if bytes.starts_with(binary::MAGIC) {
-        return binary::read(bytes, file);
+        return Ok(binary::read(bytes, file)?.finished());
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let problem = format!(
@@ -105,5 +105,5 @@ fn read(bytes: &[u8], file: &str) -> Result<Layer, SceneError> {
         let problem = format!("line 1: a stage begins with `#usda 1.0`, not with `{first}`");
         return Err(SceneError::unreadable(file, problem, "save it as .usda"));
     }
-    text::read(text, file)
+    Ok(text::read(text, file)?.finished())
 }

@@ -5,6 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::scene::Maker;
 use crate::import::filter;
 
+/// Most groups that are looked at; scenes have fewer.
+const MAX_GROUPS: usize = 256;
+/// Most bodies that pairs can name, each of which is a group of the scene.
+const MAX_PAIRED: usize = 32;
+
 /// What filters see of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Class {
@@ -17,8 +22,8 @@ pub(super) struct Class {
 /// The rules of a stage.
 #[derive(Default)]
 pub(super) struct Rules {
-    /// Prims whose colliders are in each group, and prims that are left out, by the group's prim.
-    members: BTreeMap<usize, [BTreeSet<usize>; 2]>,
+    /// Groups that name a prim, and whether its colliders are in them or left out.
+    named_by: BTreeMap<usize, BTreeMap<usize, bool>>,
     /// Groups that a group does not touch, and whether it is those that it alone touches.
     filtered: BTreeMap<usize, (BTreeSet<usize>, bool)>,
     /// Prims that do not touch each other.
@@ -58,10 +63,16 @@ impl Maker<'_> {
                 targets.iter().filter_map(|path| stage.find(path)).collect()
             };
             if prim.type_name == "PhysicsCollisionGroup" {
-                let of = |what: &str| prims(&format!("collection:colliders:{what}"));
-                rules
-                    .members
-                    .insert(index, [of("includes"), of("excludes")]);
+                if rules.filtered.len() >= MAX_GROUPS {
+                    self.list(index, format!("more than {MAX_GROUPS} collision groups"));
+                    continue;
+                }
+                for (what, is_in) in [("includes", true), ("excludes", false)] {
+                    for prim in prims(&format!("collection:colliders:{what}")) {
+                        let groups = rules.named_by.entry(prim).or_default();
+                        groups.insert(index, is_in);
+                    }
+                }
                 let is_inverted = stage
                     .flag(index, "physics:invertFilteredGroups", false)
                     .unwrap_or(false);
@@ -83,16 +94,14 @@ impl Maker<'_> {
 
     /// Groups that a collider is in: the nearest prim above it that a group names decides.
     pub(super) fn groups_of(&self, collider: usize) -> BTreeSet<usize> {
-        let up: Vec<usize> = self.stage.upwards(collider).map(|(prim, _)| prim).collect();
-        let is_member = |[included, excluded]: &[BTreeSet<usize>; 2]| {
-            let named = |prim: &&usize| included.contains(prim) || excluded.contains(prim);
-            up.iter()
-                .find(named)
-                .is_some_and(|prim| !excluded.contains(prim))
-        };
-        let groups = self.rules.members.iter();
-        let groups = groups.filter(|(_, members)| is_member(members));
-        groups.map(|(group, _)| *group).collect()
+        let mut decided: BTreeMap<usize, bool> = BTreeMap::new();
+        for (prim, _) in self.stage.upwards(collider) {
+            for (&group, &is_in) in self.rules.named_by.get(&prim).into_iter().flatten() {
+                decided.entry(group).or_insert(is_in);
+            }
+        }
+        let groups = decided.into_iter().filter(|(_, is_in)| *is_in);
+        groups.map(|(group, _)| group).collect()
     }
 
     /// Whether a filtered pair names a prim or something above it.
@@ -103,6 +112,12 @@ impl Maker<'_> {
 
     /// Puts bodies into groups of the scene.
     pub(super) fn filter(&mut self) {
+        let too_many = "collision groups and pairs: more than 32 kinds of bodies";
+        let is_alone = |class: &&Class| class.alone.is_some();
+        if self.classes.iter().flatten().filter(is_alone).count() > MAX_PAIRED {
+            self.unsupported.push(too_many.to_owned());
+            return;
+        }
         // Prims of a body that pairs may name: those above it, and its colliders.
         let mut reach: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for class in self.classes.iter().flatten() {
@@ -120,8 +135,7 @@ impl Maker<'_> {
         let rules = &self.rules;
         let touch = |a: &Class, b: &Class| rules.touch((a, prims(a)), (b, prims(b)));
         if !filter::assign(&mut self.scene.bodies, &self.classes, touch) {
-            let what = "collision groups and pairs: more than 32 kinds of bodies";
-            self.unsupported.push(what.to_owned());
+            self.unsupported.push(too_many.to_owned());
         }
     }
 }

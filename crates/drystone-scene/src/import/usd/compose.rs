@@ -11,6 +11,8 @@ use crate::import::files::shortened;
 
 /// Most arcs that lead from one to the next.
 const MAX_ARCS: usize = 30;
+/// Most layers of a stage.
+const MAX_LAYERS: usize = 10_000;
 /// Nodes that arcs may add to those that the files spell out.
 const MAX_ADDED_NODES: usize = 200_000;
 
@@ -29,7 +31,7 @@ impl Stage<'_> {
             let mut below = Vec::new();
             for sublayer in &layer.sublayers {
                 let asset = relative(sublayer, &name);
-                if depth >= MAX_ARCS || self.layers.len() + waiting.len() > MAX_ADDED_NODES {
+                if depth >= MAX_ARCS || self.layers.len() + waiting.len() > MAX_LAYERS {
                     let problem = "sublayers go round in a circle, or are too deep";
                     return Err(self.wrong(sublayer, problem));
                 }
@@ -42,7 +44,8 @@ impl Stage<'_> {
             }
             below.reverse();
             waiting.extend(below);
-            self.spelled_out += layer.prims.len();
+            let weights = layer.prims.iter().map(|prim| prim.weight + 1);
+            self.spelled_out += weights.sum::<usize>();
             self.layers.push(layer);
             stack.layers.push((self.layers.len() - 1, name));
         }
@@ -169,7 +172,8 @@ impl Stage<'_> {
                 .get(first.0)
                 .map_or(String::new(), |l| l.path(first.1))
         };
-        self.nodes += 1;
+        let weights = node.specs.iter().filter_map(|&site| self.spec(site));
+        self.nodes += 1 + weights.map(|spec| spec.weight).sum::<usize>();
         if arcs > MAX_ARCS || self.nodes > self.spelled_out + MAX_ADDED_NODES {
             let problem = "references go round in a circle, or bring in too much";
             return Err(self.wrong(&place(self), problem));
@@ -293,18 +297,17 @@ impl Stage<'_> {
         let named_by = layers.find(|(layer, _)| *layer == by.0);
         let name = relative(asset, named_by.map_or("", |(_, name)| name));
         if let Some(&known) = self.by_asset.get(&name) {
-            return Ok(Some(known));
+            return Ok(known);
         }
         if !is_layer(&name) {
-            let what = format!("the file `{}`", shortened(&name));
-            if !self.unsupported.contains(&what) {
-                self.unsupported.push(what);
-            }
+            self.unsupported
+                .push(format!("the file `{}`", shortened(&name)));
+            self.by_asset.insert(name, None);
             return Ok(None);
         }
         let layer = assets.named(&name)?;
         let stack = self.add_stack(layer, name.clone(), assets)?;
-        self.by_asset.insert(name, stack);
+        self.by_asset.insert(name, Some(stack));
         Ok(Some(stack))
     }
 }

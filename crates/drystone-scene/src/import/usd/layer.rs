@@ -5,10 +5,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::import::files::shortened;
+
 /// Most ancestors of a prim: deeper than any stage, and few enough to walk again and again.
 pub(super) const MAX_DEPTH: usize = 100;
 /// Most bytes of a name.
 pub(super) const MAX_NAME: usize = 256;
+/// Items of lists that count as much as a prim.
+const ITEMS_OF_A_NODE: usize = 32;
 /// Index of the prim that stands for the layer itself.
 pub(super) const ROOT: usize = 0;
 
@@ -42,6 +46,18 @@ impl<T> Default for ListEdit<T> {
             appended: Vec::new(),
             deleted: Vec::new(),
         }
+    }
+}
+
+impl<T> ListEdit<T> {
+    fn len(&self) -> usize {
+        let explicit = self.explicit.as_ref().map_or(0, Vec::len);
+        explicit + self.prepended.len() + self.appended.len() + self.deleted.len()
+    }
+
+    fn lists(&mut self) -> impl Iterator<Item = &mut Vec<T>> {
+        let edits = [&mut self.prepended, &mut self.appended, &mut self.deleted];
+        self.explicit.iter_mut().chain(edits)
     }
 }
 
@@ -145,6 +161,22 @@ pub(super) struct PrimSpec {
     /// Prims that hold the opinions of each variant of each set.
     pub(super) variants: BTreeMap<String, BTreeMap<String, usize>>,
     pub(super) properties: BTreeMap<String, Property>,
+    /// How much there is to copy and look through wherever the prim is brought in.
+    pub(super) weight: usize,
+}
+
+impl PrimSpec {
+    /// Items of all lists.
+    fn items(&self) -> usize {
+        let arcs = self.references.len() + self.payloads.len();
+        let paths = self.inherits.len() + self.specializes.len();
+        let variants: usize = self.variants.values().map(BTreeMap::len).sum();
+        let of_property = |property: &Property| {
+            property.samples.len() + property.targets.as_ref().map_or(0, ListEdit::len)
+        };
+        let properties: usize = self.properties.values().map(of_property).sum();
+        arcs + paths + variants + properties + self.schemas.len() + self.properties.len()
+    }
 }
 
 /// What one file says.
@@ -243,6 +275,29 @@ impl Layer {
 
     pub(super) fn find_child(&self, parent: usize, name: &str) -> Option<usize> {
         self.by_name.get(&(parent, name.to_owned())).copied()
+    }
+
+    /// Bounds what every prim that is brought in copies, and weighs the rest. Readers do this last.
+    pub(super) fn finished(mut self) -> Self {
+        for prim in &mut self.prims {
+            let is_short = |name: &String| name.len() <= MAX_NAME;
+            for list in prim.schemas.lists() {
+                list.retain(is_short);
+            }
+            if !is_short(&prim.type_name) {
+                prim.type_name.clear();
+            }
+            prim.display_name = prim.display_name.take().map(|name| shortened(&name));
+            // Of these only the first target counts, and all colliders below look at it.
+            for (name, property) in &mut prim.properties {
+                if name.starts_with("material:binding") || name.starts_with("physics:body") {
+                    let lists = property.targets.iter_mut().flat_map(ListEdit::lists);
+                    lists.for_each(|list| list.truncate(1));
+                }
+            }
+            prim.weight = prim.items() / ITEMS_OF_A_NODE;
+        }
+        self
     }
 
     /// The prim at a path from the root.

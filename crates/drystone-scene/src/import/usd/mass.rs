@@ -85,13 +85,15 @@ impl Maker<'_> {
         let density = self.above_zero(prim, "physics:density", self.density_unit())?;
         let center = self.center(prim, placed)?;
         let inertia = self.inertia(prim)?;
+        let of_first = parts.first().and_then(|part| part.of_material);
         let is_even = parts.iter().all(|part| {
             part.mass.is_none()
                 && part.density.is_none()
-                && (density.is_some() || part.of_material == parts[0].of_material)
+                && (density.is_some() || part.of_material == of_first)
         });
         if parts.is_empty() {
-            return Ok(self.of_nothing(body, prim, (mass, center, inertia)));
+            self.of_nothing(body, prim, (mass, center, inertia));
+            return Ok(());
         }
         if is_even && center.is_none() && inertia.is_none() {
             (body.mass, body.density) = match mass {

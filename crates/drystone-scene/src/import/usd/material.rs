@@ -34,8 +34,9 @@ impl Maker<'_> {
             .prims
             .get(prim)
             .map_or(String::new(), |prim| prim.name.clone());
-        if self.scene.materials.iter().any(|known| known.name == name) {
+        if !self.material_names.insert(name.clone()) {
             name = stage.path(prim);
+            self.material_names.insert(name.clone());
         }
         self.scene.materials.push(Material {
             name: name.clone(),

@@ -51,6 +51,7 @@ pub(super) struct Maker<'a> {
     pub(super) bodies: BTreeMap<usize, Held>,
     /// Names of materials by prim.
     pub(super) materials: BTreeMap<usize, String>,
+    pub(super) material_names: BTreeSet<String>,
     /// What filters see of each body of the scene; `None` for one that touches nothing.
     pub(super) classes: Vec<Option<Class>>,
     /// Which bodies touch which.
@@ -80,6 +81,7 @@ pub(super) fn make(stage: &Stage<'_>) -> Result<Imported, SceneError> {
         holders: Vec::new(),
         bodies: BTreeMap::new(),
         materials: BTreeMap::new(),
+        material_names: BTreeSet::new(),
         classes: Vec::new(),
         rules: Rules::default(),
         points_left: super::mesh::MAX_POINTS,

@@ -72,7 +72,7 @@ impl Maker<'_> {
         }
         let own = match type_name {
             "Sphere" | "Cube" => DQuat::IDENTITY,
-            _ => axis.from_y(),
+            _ => axis.turn_from_y(),
         };
         Ok(Some(Piece {
             shape,
@@ -93,11 +93,7 @@ impl Maker<'_> {
         let stage = self.stage;
         let across = across.0.max(across.1);
         let is_capsule = type_name.starts_with("Capsule");
-        let usual = match (is_capsule, type_name.ends_with("_1")) {
-            (true, _) => (1.0, 0.5),
-            (false, false) => (2.0, 1.0),
-            (false, true) => (2.0, 1.0),
-        };
+        let usual = if is_capsule { (1.0, 0.5) } else { (2.0, 1.0) };
         let height = stage.positive(prim, "height", usual.0)? * along;
         let radius = if type_name.ends_with("_1") {
             let bottom = stage.positive(prim, "radiusBottom", usual.1)?;
@@ -249,7 +245,7 @@ impl Axis {
     }
 
     /// Turns our axis of revolution, y, into this one.
-    fn from_y(self) -> DQuat {
+    fn turn_from_y(self) -> DQuat {
         let half = std::f64::consts::FRAC_1_SQRT_2;
         match self {
             Self::X => DQuat::from_xyzw(0.0, 0.0, -half, half),

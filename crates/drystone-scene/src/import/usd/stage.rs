@@ -68,7 +68,8 @@ pub(super) struct Stage<'a> {
     pub(super) by_name: BTreeMap<(Option<usize>, String), usize>,
     pub(super) layers: Vec<Layer>,
     pub(super) stacks: Vec<Stack>,
-    pub(super) by_asset: BTreeMap<String, usize>,
+    /// Stacks of files that are named; `None` for a file that is no stage.
+    pub(super) by_asset: BTreeMap<String, Option<usize>>,
     /// Prims that the files spell out, and nodes that were made of them.
     pub(super) spelled_out: usize,
     pub(super) nodes: usize,

@@ -15,6 +15,9 @@ use crate::import::rigid::{Pose3, turn, upright};
 /// Sines of angles between axes that count as right angles.
 const RIGHT: f64 = 1e-5;
 
+/// Most operations of a prim: each is done again at each time.
+const MAX_OPERATIONS: usize = 100;
+
 /// A matrix as rotation, then scale, then translation, and whether it is no more than these.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Placement {
@@ -106,6 +109,10 @@ pub(super) fn own(
     let Some(Value::Texts(order)) = stage.value(prim, "xformOpOrder") else {
         return Ok((matrix, is_reset));
     };
+    if order.len() > MAX_OPERATIONS {
+        let problem = format!("it has more than {MAX_OPERATIONS} operations");
+        return Err(stage.wrong_at(prim, "xformOpOrder", problem));
+    }
     for operation in order {
         if operation == "!resetXformStack!" {
             (matrix, is_reset) = (DMat4::IDENTITY, true);

@@ -10,7 +10,7 @@ mod spec;
 mod value;
 
 use crate::error::SceneError;
-use crate::import::usd::layer::{Layer, MAX_DEPTH};
+use crate::import::usd::layer::{Layer, MAX_DEPTH, MAX_NAME};
 use cursor::Cursor;
 use value::Rep;
 
@@ -126,15 +126,15 @@ impl Binary<'_> {
         self.token(*self.strings.get(index as usize)?)
     }
 
-    /// Most things that a packed section may say it has: every one of them takes a byte of the file
-    /// somewhere, but packing can make an eighth of it.
-    fn plausible(&self, count: u64) -> Option<usize> {
+    /// A count that a packed section says, if it is one of things of which so many take a byte of
+    /// the file somewhere. Names hardly pack; sets of fields, which repeat, do.
+    fn plausible(&self, count: u64, of_a_byte: usize) -> Option<usize> {
         let count = usize::try_from(count).ok()?;
-        (count / 8 <= self.bytes.len()).then_some(count)
+        (count / of_a_byte <= self.bytes.len()).then_some(count)
     }
 
     fn read_tokens(&mut self, mut cursor: Cursor<'_>) -> Option<()> {
-        let count = self.plausible(cursor.u64()?)?;
+        let count = self.plausible(cursor.u64()?, 1)?;
         let unpacked = usize::try_from(cursor.u64()?).ok()?;
         let block = cursor.block(unpacked)?;
         let text = std::str::from_utf8(&block).ok()?;
@@ -151,7 +151,7 @@ impl Binary<'_> {
     }
 
     fn read_fields(&mut self, mut cursor: Cursor<'_>) -> Option<()> {
-        let count = self.plausible(cursor.u64()?)?;
+        let count = self.plausible(cursor.u64()?, 8)?;
         let tokens = cursor.integers(count)?;
         let values = cursor.block(count.checked_mul(8)?)?;
         let values = values.chunks_exact(8);
@@ -163,13 +163,13 @@ impl Binary<'_> {
     }
 
     fn read_sets(&mut self, mut cursor: Cursor<'_>) -> Option<()> {
-        let count = self.plausible(cursor.u64()?)?;
+        let count = self.plausible(cursor.u64()?, 8)?;
         self.sets = cursor.integers(count)?;
         Some(())
     }
 
     fn read_specs(&mut self, mut cursor: Cursor<'_>) -> Option<()> {
-        let count = self.plausible(cursor.u64()?)?;
+        let count = self.plausible(cursor.u64()?, 1)?;
         let paths = cursor.integers(count)?;
         let fields = cursor.integers(count)?;
         let kinds = cursor.integers(count)?;
@@ -186,8 +186,8 @@ impl Binary<'_> {
     /// The tree of paths, each followed by its first child, or else by its next sibling; `jumps`
     /// say where the sibling is of one that has both.
     fn read_paths(&mut self, mut cursor: Cursor<'_>) -> Option<()> {
-        let count = self.plausible(cursor.u64()?)?;
-        let encoded = self.plausible(cursor.u64()?)?;
+        let count = self.plausible(cursor.u64()?, 1)?;
+        let encoded = self.plausible(cursor.u64()?, 1)?;
         let indices = cursor.integers(encoded)?;
         let tokens = cursor.integers(encoded)?;
         let jumps = cursor.integers(encoded)?;
@@ -245,6 +245,9 @@ impl Binary<'_> {
         let mut step = self.step(at)?;
         while step.depth > 0 {
             let name = self.token(step.token)?;
+            if name.len() > MAX_NAME {
+                return None;
+            }
             parts.push(match (step.is_property, name.starts_with('{')) {
                 (true, _) => format!(".{name}"),
                 // The path of a variant is that of its prim here.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::value::Rep;
 use super::{Binary, Spec};
 use crate::import::usd::layer::{
-    Layer, ListEdit, Property, ROOT, Specifier, Value, is_motion, is_wanted,
+    Layer, ListEdit, MAX_NAME, Property, ROOT, Specifier, Value, is_motion, is_wanted,
 };
 
 /// Kinds of specs.
@@ -111,7 +111,10 @@ impl Binary<'_> {
         let mut fields = Vec::new();
         for index in set.iter().take_while(|index| **index != -1) {
             let (token, rep) = *self.fields.get(usize::try_from(*index).ok()?)?;
-            fields.push((self.token(token)?.to_owned(), rep));
+            let name = self.token(token)?;
+            if name.len() <= MAX_NAME {
+                fields.push((name.to_owned(), rep));
+            }
             // A set without an end would make every spec as long as the file.
             if fields.len() > 1000 {
                 return None;

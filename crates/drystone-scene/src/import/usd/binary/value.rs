@@ -174,7 +174,7 @@ impl<'b> Binary<'b> {
                     9 => 3,
                     _ => 4,
                 };
-                let entry = |k: usize| match k % (side + 1) == 0 {
+                let entry = |k: usize| match k.is_multiple_of(side + 1) {
                     true => small(k / (side + 1)),
                     false => 0.0,
                 };

@@ -15,7 +15,7 @@ mod statement;
 mod value;
 
 use crate::error::SceneError;
-use crate::import::usd::layer::{Edit, Layer, ROOT, Specifier};
+use crate::import::usd::layer::{Edit, Layer, MAX_NAME, ROOT, Specifier};
 use lexer::{Lexer, Token};
 
 /// Reads a file.
@@ -108,7 +108,7 @@ impl<'t> Parser<'t> {
             self.settings()?;
         }
         let mut open = vec![Open::Prim(ROOT)];
-        while let Some(&inner) = open.last() {
+        while let Some(inner) = open.last().cloned() {
             let token = self.next()?;
             match (inner, token) {
                 (Open::Prim(ROOT), Token::End) => return Ok(()),
@@ -161,29 +161,23 @@ impl<'t> Parser<'t> {
         Ok(Some(Open::Prim(child)))
     }
 
+    /// Names are short, since every variant copies the one of its set.
     fn variant_set(&mut self, prim: usize) -> Result<Open, SceneError> {
         let name = self.text("the name of a set of variants")?;
         self.expect(b'=')?;
         self.expect(b'{')?;
-        let spec = self.layer.prims.get_mut(prim);
-        let number = spec.map_or(0, |spec| {
-            let _ = spec.variants.entry(name.clone()).or_default();
-            spec.variants
-                .keys()
-                .position(|known| *known == name)
-                .unwrap_or(0)
-        });
-        Ok(Open::Set(prim, number))
+        match name.len() <= MAX_NAME {
+            true => Ok(Open::Set(prim, name)),
+            false => Err(self.wrong(format!("a name has at most {MAX_NAME} bytes"))),
+        }
     }
 
-    /// The opinions of a variant of the set of that number.
-    fn variant(&mut self, prim: usize, set: usize, name: String) -> Result<Open, SceneError> {
+    /// The opinions of a variant of a set.
+    fn variant(&mut self, prim: usize, set: String, name: String) -> Result<Open, SceneError> {
         let made = self.layer.loose(prim);
         let made = made.map_err(|problem| self.wrong(problem))?;
-        let spec = self.layer.prims.get_mut(prim);
-        let variants = spec.and_then(|spec| spec.variants.values_mut().nth(set));
-        if let Some(variants) = variants {
-            variants.insert(name, made);
+        if let Some(spec) = self.layer.prims.get_mut(prim) {
+            spec.variants.entry(set).or_default().insert(name, made);
         }
         self.metadata(made)?;
         self.expect(b'{')?;
@@ -200,10 +194,10 @@ impl<'t> Parser<'t> {
 }
 
 /// A block that is not closed yet.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 enum Open {
     /// Of a prim or variant.
     Prim(usize),
-    /// Of a set of variants of a prim, by its number in the order of names.
-    Set(usize, usize),
+    /// Of a set of variants of a prim.
+    Set(usize, String),
 }
