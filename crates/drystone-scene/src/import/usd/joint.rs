@@ -208,15 +208,16 @@ impl Maker<'_> {
     /// Turning about a point, within a cone if there is one: here within angles about y and z.
     fn spherical(&mut self, prim: usize) -> Result<Joint, SceneError> {
         let angle = |name: &str| self.stage.number(prim, name, -1.0);
-        let cone = [
-            angle("physics:coneAngle0Limit")?,
+        // The first angle is from the axis towards the next, y, and so about z.
+        let about_y_and_z = [
             angle("physics:coneAngle1Limit")?,
+            angle("physics:coneAngle0Limit")?,
         ];
         let free = JointAxis {
             free: true,
             ..JointAxis::default()
         };
-        if cone.iter().all(|angle| *angle < 0.0) {
+        if about_y_and_z.iter().all(|angle| *angle < 0.0) {
             return Ok(Joint {
                 kind: JointKind::Ball,
                 ..Joint::default()
@@ -224,7 +225,7 @@ impl Maker<'_> {
         }
         self.list(prim, "a cone's angles hold for each axis by itself");
         let mut angular = [free; 3];
-        for (axis, angle) in angular.iter_mut().skip(1).zip(cone) {
+        for (axis, angle) in angular.iter_mut().skip(1).zip(about_y_and_z) {
             if angle >= 0.0 {
                 *axis = self.limited(prim, [-angle, angle], true)?;
             }
@@ -354,12 +355,11 @@ impl Maker<'_> {
     }
 }
 
-/// Turns our axis, x, into that of a token.
+/// Turns our axis, x, into that of a token, and the axes after it into those after that.
 fn turned(axis: &str) -> DQuat {
-    let half = std::f64::consts::FRAC_1_SQRT_2;
     match axis {
-        "Y" => DQuat::from_xyzw(0.0, 0.0, half, half),
-        "Z" => DQuat::from_xyzw(0.0, -half, 0.0, half),
+        "Y" => DQuat::from_xyzw(0.5, 0.5, 0.5, 0.5),
+        "Z" => DQuat::from_xyzw(-0.5, -0.5, -0.5, 0.5),
         _ => DQuat::IDENTITY,
     }
 }

@@ -33,13 +33,24 @@ impl Maker<'_> {
                 .to_vec(),
             _ => Vec::new(),
         };
-        let mut surface = Surface {
-            points: points.chunks_exact(3).map(place).collect(),
-            triangles: Vec::new(),
-        };
         let is_mirrored = matrix.determinant() < 0.0;
         let is_flipped = is_mirrored != (stage.token(prim, "orientation") == "leftHanded");
-        let count = points.len() / 3;
+        let triangles = self.triangles(prim, (counts, corners), points.len() / 3)?;
+        let turned = |[a, b, c]: [u32; 3]| if is_flipped { [a, c, b] } else { [a, b, c] };
+        Ok(Surface {
+            points: points.chunks_exact(3).map(place).collect(),
+            triangles: triangles.into_iter().map(turned).collect(),
+        })
+    }
+
+    /// Faces cut into fans, by the lengths of faces and their corners one after the other.
+    fn triangles(
+        &self,
+        prim: usize,
+        (lengths, corners): (&[f64], &[f64]),
+        count: usize,
+    ) -> Result<Vec<[u32; 3]>, SceneError> {
+        let stage = self.stage;
         let vertex = |corner: &f64| {
             let is_there = *corner >= 0.0 && *corner < count as f64 && corner.fract() == 0.0;
             is_there.then_some(*corner as u32).ok_or_else(|| {
@@ -47,8 +58,9 @@ impl Maker<'_> {
                 stage.wrong_at(prim, "faceVertexIndices", problem)
             })
         };
+        let mut triangles = Vec::new();
         let mut rest = corners;
-        for &length in counts {
+        for &length in lengths {
             let split = (length >= 0.0 && length <= rest.len() as f64).then_some(length as usize);
             let split = split.and_then(|length| rest.split_at_checked(length));
             let Some((face, others)) = split else {
@@ -61,15 +73,12 @@ impl Maker<'_> {
             };
             for pair in more.windows(2) {
                 if let [b, c] = pair {
-                    let [a, b, c] = [vertex(first)?, vertex(b)?, vertex(c)?];
-                    surface
-                        .triangles
-                        .push(if is_flipped { [a, c, b] } else { [a, b, c] });
+                    triangles.push([vertex(first)?, vertex(b)?, vertex(c)?]);
                 }
             }
         }
-        match surface.triangles.is_empty() {
-            false => Ok(surface),
+        match triangles.is_empty() {
+            false => Ok(triangles),
             true => Err(stage.wrong_at(prim, "faceVertexCounts", "there is no triangle in it")),
         }
     }

@@ -59,17 +59,7 @@ impl Maker<'_> {
                 return Ok(None);
             }
         };
-        if placed.is_sheared {
-            self.list(prim, "it is sheared, which its shape is not");
-        }
-        if !placed.is_even() && !matches!(type_name, "Cube") {
-            let (along, across) = axis.split(scale);
-            let is_round = (across.0 - across.1).abs() <= 1e-6 * across.0.max(across.1);
-            let is_spherical = matches!(type_name, "Sphere" | "Capsule" | "Capsule_1");
-            if !is_round || is_spherical && (along - across.0).abs() > 1e-6 * along {
-                self.list(prim, "a round shape that is scaled unevenly stays round");
-            }
-        }
+        self.list_distortion(prim, type_name, (axis, &placed));
         let own = match type_name {
             "Sphere" | "Cube" => DQuat::IDENTITY,
             _ => axis.turn_from_y(),
@@ -81,6 +71,27 @@ impl Maker<'_> {
                 rotation: placed.pose.rotation * own,
             },
         }))
+    }
+
+    /// Lists a transform that a shape does not follow.
+    fn list_distortion(
+        &mut self,
+        prim: usize,
+        type_name: &str,
+        (axis, placed): (Axis, &Placement),
+    ) {
+        if placed.is_sheared {
+            self.list(prim, "it is sheared, which its shape is not");
+        }
+        if placed.is_even() || type_name == "Cube" {
+            return;
+        }
+        let (along, across) = axis.split(placed.scale.abs());
+        let is_round = (across.0 - across.1).abs() <= 1e-6 * across.0.max(across.1);
+        let is_spherical = matches!(type_name, "Sphere" | "Capsule" | "Capsule_1");
+        if !is_round || is_spherical && (along - across.0).abs() > 1e-6 * along {
+            self.list(prim, "a round shape that is scaled unevenly stays round");
+        }
     }
 
     /// A shape of revolution, scaled along its axis and across it.
