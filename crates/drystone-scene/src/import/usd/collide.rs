@@ -57,6 +57,7 @@ impl Maker<'_> {
     pub(super) fn read_rules(&mut self) {
         let stage = self.stage;
         let mut rules = Rules::default();
+        let mut more_groups = None;
         for (index, prim) in stage.prims.iter().enumerate() {
             let prims = |name: &str| -> BTreeSet<usize> {
                 let targets = stage.targets(index, name).unwrap_or_default();
@@ -64,7 +65,7 @@ impl Maker<'_> {
             };
             if prim.type_name == "PhysicsCollisionGroup" {
                 if rules.filtered.len() >= MAX_GROUPS {
-                    self.list(index, format!("more than {MAX_GROUPS} collision groups"));
+                    more_groups.get_or_insert(index);
                     continue;
                 }
                 for (what, is_in) in [("includes", true), ("excludes", false)] {
@@ -88,6 +89,9 @@ impl Maker<'_> {
                     rules.in_pairs.extend([index, other]);
                 }
             }
+        }
+        if let Some(first) = more_groups {
+            self.list(first, format!("more than {MAX_GROUPS} collision groups"));
         }
         self.rules = rules;
     }
