@@ -210,7 +210,12 @@ impl Binary<'_> {
                     return None;
                 }
                 let token = *tokens.get(at)?;
-                *self.paths.get_mut(own as usize)? = Some(Step {
+                // One that is named twice could come to be before itself.
+                let slot = self.paths.get_mut(own as usize)?;
+                if slot.is_some() {
+                    return None;
+                }
+                *slot = Some(Step {
                     parent: parent.unwrap_or(own),
                     token: token.unsigned_abs(),
                     is_property: token < 0,
