@@ -86,7 +86,9 @@ What is read follows from the extension of FILE:
   .obj, .stl    a mesh: a solid if it is closed, a fixed surface if not
   .urdf         robots, with meshes (.obj, .stl) in the same folder
   .xml          MuJoCo's models (MJCF), with such meshes; or a robot
-  .glb, .gltf   glTF with KHR_physics_rigid_bodies; meshes alone as .obj";
+  .glb, .gltf   glTF with KHR_physics_rigid_bodies; meshes alone as .obj
+  .usda, .usdc, .usd, .usdz
+                USD with UsdPhysics; meshes alone as .obj";
 
 const VIEW_EXAMPLES: &str = "\
 Examples:

@@ -151,7 +151,7 @@ fn hints_name_all_that_is_read() {
         &["import", "arm.step"],
     ] {
         let message = fail(folder.path(), arguments, 1);
-        for ending in [".urdf", ".glb", ".stl", ".obj", ".xml"] {
+        for ending in [".urdf", ".glb", ".stl", ".obj", ".xml", ".usda"] {
             assert!(message.contains(ending), "{arguments:?}: {message}");
         }
     }

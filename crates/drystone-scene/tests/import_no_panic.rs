@@ -20,6 +20,8 @@ const GLTF: &str = r#"{"asset":{"version":"2.0"},"extensions":{"KHR_implicit_sha
 const STL: &str = "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\n\
                    vertex 0 1 0\nendloop\nendfacet\nendsolid s\n";
 
+const USD: &str = include_str!("../../../fuzz/corpus/usd/joints.usda");
+
 /// A sound file of each kind.
 fn seeds() -> Vec<(&'static str, Vec<u8>)> {
     vec![
@@ -27,6 +29,7 @@ fn seeds() -> Vec<(&'static str, Vec<u8>)> {
         ("m.xml", std::fs::read(model("pendulum.xml")).unwrap()),
         ("m.gltf", GLTF.as_bytes().to_vec()),
         ("m.stl", STL.as_bytes().to_vec()),
+        ("m.usda", USD.as_bytes().to_vec()),
         ("m.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n".to_vec()),
     ]
 }
@@ -43,7 +46,7 @@ proptest! {
 
     #[test]
     fn changed_bytes_never_panic(
-        which in 0..5_usize,
+        which in 0..6_usize,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         cut in any::<prop::sample::Index>(),
         is_cut in prop::bool::weighted(0.2),
@@ -65,7 +68,7 @@ proptest! {
     /// Digits and words in place of others keep the syntax, and so get further in.
     #[test]
     fn changed_numbers_never_panic(
-        which in 0..5_usize,
+        which in 0..6_usize,
         at in any::<prop::sample::Index>(),
         number in prop_oneof![Just("-1"), Just("0"), Just("1e308"), Just("99999999999"), Just("7"),
                               Just("0.5"), Just("-1e-300")],
@@ -82,7 +85,7 @@ proptest! {
 
     #[test]
     fn any_bytes_never_panic(
-        which in 0..5_usize,
+        which in 0..6_usize,
         bytes in prop::collection::vec(any::<u8>(), 0..400),
     ) {
         let (name, _) = seeds().swap_remove(which);

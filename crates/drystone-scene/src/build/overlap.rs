@@ -1,8 +1,9 @@
 //! Bodies that overlap at the start.
 //!
-//! Two bodies at the same pose that overlap are a mistake, and an error. Any other deep overlap
-//! is allowed, because the engine pushes bodies apart at a bounded speed, but it is rarely meant
-//! and is told as a [`Warning`].
+//! Two bodies at the same pose that overlap deeply are a mistake, and an error; that they touch is
+//! none, since other programs write meshes where they stand and leave all poses alone. Any other
+//! deep overlap is allowed, because the engine pushes bodies apart at a bounded speed, but it is
+//! rarely meant and is told as a [`Warning`].
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -67,8 +68,13 @@ pub(super) fn check<S: Dimension>(
     world: &mut World<S>,
     added: &[Added],
 ) -> Result<Vec<Warning>, Flaw> {
-    let depths = depths(world);
-    for &(a, b) in depths.keys() {
+    let slop = world.settings().contact.slop;
+    let thickness = |k: usize| added.get(k).copied().unwrap_or_default().thickness;
+    let mut deep: Vec<_> = depths(world)
+        .into_iter()
+        .filter(|&((a, b), depth)| depth > slop.max(DEEP * thickness(a).min(thickness(b))))
+        .collect();
+    for &((a, b), _) in &deep {
         if is_same_pose(world, a, b) {
             let (name_a, name_b) = (world.bodies().name(a), world.bodies().name(b));
             let entry = added.get(b).copied().unwrap_or_default().entry;
@@ -77,12 +83,6 @@ pub(super) fn check<S: Dimension>(
             return Err(Flaw::new(path, problem).help("move or remove one of them"));
         }
     }
-    let slop = world.settings().contact.slop;
-    let thickness = |k: usize| added.get(k).copied().unwrap_or_default().thickness;
-    let mut deep: Vec<_> = depths
-        .into_iter()
-        .filter(|&((a, b), depth)| depth > slop.max(DEEP * thickness(a).min(thickness(b))))
-        .collect();
     // Deepest first; equals stay in the order of the bodies.
     deep.sort_by(|x, y| y.1.total_cmp(&x.1));
     Ok(tell(world, &deep))

@@ -1,4 +1,5 @@
-//! Models of other programs as scenes: OBJ and STL meshes, URDF, MJCF, and glTF with physics.
+//! Models of other programs as scenes: OBJ and STL meshes, URDF, MJCF, and glTF and USD with
+//! physics.
 //!
 //! [`import`] reads a file by its extension and gives an [`Imported`]: an ordinary [`Scene`], and
 //! by name what the file says that the scene does not. Every reader makes the same few things:
@@ -6,7 +7,7 @@
 //! ```text
 //! files ─▶ stl, obj            ─▶ one mesh ─────────────┐
 //!      ├─▶ xml ─▶ urdf, mjcf   ─▶ rigid (bodies, mass) ─┼─▶ Scene
-//!      └─▶ gltf                ─▶ rigid ────────────────┘
+//!      └─▶ gltf, usd           ─▶ rigid ────────────────┘
 //! ```
 //!
 //! Files are taken for hostile: nothing is read beyond [`ImportOptions::max_bytes`], nothing
@@ -21,6 +22,7 @@ mod rigid;
 mod stl;
 mod surface;
 mod urdf;
+mod usd;
 mod xml;
 
 use std::path::Path;
@@ -32,7 +34,9 @@ use crate::source::{Format, Source};
 use files::Files;
 
 /// Endings of the files that [`import`] reads.
-pub const EXTENSIONS: [&str; 6] = ["obj", "stl", "urdf", "xml", "glb", "gltf"];
+pub const EXTENSIONS: [&str; 10] = [
+    "obj", "stl", "urdf", "xml", "glb", "gltf", "usda", "usdc", "usd", "usdz",
+];
 
 /// The endings in words.
 #[must_use]
@@ -114,6 +118,7 @@ fn import_with(path: &Path, mut files: Files) -> Result<Imported, SceneError> {
             }
         }
         Some("glb" | "gltf") => gltf::import(path, &shown, &mut files),
+        Some("usda" | "usdc" | "usd" | "usdz") => usd::import(path, &shown, &mut files),
         _ => Err(SceneError::unreadable(
             &shown,
             "the ending of the name is not that of a model",

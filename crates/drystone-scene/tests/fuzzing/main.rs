@@ -88,6 +88,12 @@ fn gltf_never_panics() {
 }
 
 #[test]
+fn stages_never_panic() {
+    drive("usd", readers::usd, 4000);
+    drive("usdc", readers::usd, 4000);
+}
+
+#[test]
 fn scenes_never_panic() {
     drive("scene", readers::scene, 2000);
 }

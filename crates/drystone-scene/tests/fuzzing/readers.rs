@@ -67,6 +67,11 @@ pub fn gltf(bytes: &[u8]) {
     imported("model.glb", bytes);
 }
 
+/// Stages.
+pub fn usd(bytes: &[u8]) {
+    imported("stage.usda", bytes);
+}
+
 /// Scene files.
 pub fn scene(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {

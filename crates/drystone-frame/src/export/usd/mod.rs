@@ -282,6 +282,8 @@ impl Body<'_> {
             writeln!(out, "        bool physics:kinematicEnabled = 1")?;
         }
         if let Some(mass) = self.mass {
+            // Says to our own reader that it is kinematic only because its motion is written out.
+            writeln!(out, "        custom bool drystone:baked = 1")?;
             writeln!(out, "        float physics:mass = {}", number(mass))?;
         }
         write_track(track, codes, out)?;
