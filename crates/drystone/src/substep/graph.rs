@@ -237,11 +237,9 @@ impl Graph {
         }
         let mut sides = std::mem::take(&mut self.sides);
         sides.clear();
-        (
-            self.groups.clear(),
-            self.colors.clear(),
-            self.batches.clear(),
-        );
+        self.groups.clear();
+        self.colors.clear();
+        self.batches.clear();
         for batch in 0..deal.batches {
             let first = self.colors.len();
             let own = &painted[batch * colors..(batch + 1) * colors];
