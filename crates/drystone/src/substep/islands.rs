@@ -41,9 +41,9 @@ pub(super) fn deal(edges: &[Edge], moves: &[bool]) -> Deal {
     }
     let mut dealt = all_together(moves.len());
     let mut filled = BATCH;
-    for body in 0..moves.len() {
+    for (body, &is_moving) in moves.iter().enumerate() {
         let first = find(&mut root, body as u32) as usize;
-        if !moves[body] || sizes[first] > BATCH {
+        if !is_moving || sizes[first] > BATCH {
             continue;
         }
         if first == body {

@@ -113,11 +113,8 @@ impl Field<'_> {
     /// The bodies A and B of eight records.
     #[inline(always)]
     pub(super) fn ends_of(&self, group: &RecordGroup) -> [[u32; LANES]; 2] {
-        let mut ends = [[0; LANES]; 2];
-        for k in 0..LANES {
-            [ends[0][k], ends[1][k]] = self.ends[group.records[k] as usize];
-        }
-        ends
+        let of = |side: usize| group.records.map(|record| self.ends[record as usize][side]);
+        [of(0), of(1)]
     }
 }
 
@@ -164,9 +161,8 @@ type Point<V> = [V; LANES];
 #[inline(always)]
 pub(super) fn place<S: Space, V: Wide>(point: &Point<V>) -> [V; 2] {
     let mut c = [zero::<V>(); 2];
-    for k in 0..Layout::<S>::TANGENTS {
-        c[k] = point[Layout::<S>::PLACE + k];
-    }
+    let places = &point[Layout::<S>::PLACE..][..Layout::<S>::TANGENTS];
+    c[..Layout::<S>::TANGENTS].copy_from_slice(places);
     c
 }
 
