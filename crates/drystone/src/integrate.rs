@@ -86,24 +86,38 @@ pub(crate) fn acceleration<S: Space>(
 ) -> Motion<S> {
     let inertial = &bodies.inertial[k];
     let (force, torque) = load(bodies, k, time);
+    let spin = if torque == S::Spin::default() {
+        torque
+    } else {
+        S::apply_inertia(&bodies.world_inv_inertia(k), torque)
+    };
     Motion {
         linear: gravity.scale(inertial.inv_mass * inertial.mass) + inertial.inv_mass.scale(force),
-        spin: S::apply_inertia(&bodies.world_inv_inertia(k), torque),
+        spin,
     }
 }
 
-/// Moves a body that touches nothing over h seconds.
-pub(crate) fn fly<S: Space>(bodies: &mut Bodies<S>, k: usize, acceleration: &Motion<S>, h: f64) {
+/// Where a body that touches nothing is h seconds later, and its motion then.
+pub(crate) fn fly<S: Space>(
+    bodies: &Bodies<S>,
+    k: usize,
+    (pose, motion): (Pose<S>, Motion<S>),
+    acceleration: &Motion<S>,
+    h: f64,
+) -> (Pose<S>, Motion<S>) {
     let (linear, angular) = bodies.damping[k];
-    let motion = bodies.motion[k];
-    bodies.motion[k] = Motion {
+    let mut after = Motion {
         linear: (motion.linear + acceleration.linear * h) * (1.0 / (1.0 + h * linear)),
         spin: (motion.spin + acceleration.spin * h) * (1.0 / (1.0 + h * angular)),
     };
-    bodies.position[k] += bodies.motion[k].linear * h;
+    let mut moved = Pose {
+        position: pose.position + after.linear * h,
+        ..pose
+    };
     if bodies.kind[k] == Kind::Rigid {
-        turn(bodies, k, h);
+        (moved.rotation, after.spin) = turned_from(bodies, k, pose.rotation, after.spin, h);
     }
+    (moved, after)
 }
 
 /// Gives a body a new rotation and the spin with which it keeps its angular momentum.
@@ -173,14 +187,32 @@ pub(crate) fn turned<S: Space>(
     spin: S::Spin,
     dt: f64,
 ) -> (S::Rotation, S::Spin) {
-    let rotation = bodies.rotation[k];
-    let after = S::turn(rotation, mean_spin(bodies, k, spin, dt) * dt);
+    turned_from(bodies, k, bodies.rotation[k], spin, dt)
+}
+
+fn turned_from<S: Space>(
+    bodies: &Bodies<S>,
+    k: usize,
+    rotation: S::Rotation,
+    spin: S::Spin,
+    dt: f64,
+) -> (S::Rotation, S::Spin) {
+    let after = S::turn(rotation, mean_spin_from(bodies, k, rotation, spin, dt) * dt);
     (after, bodies.carried_spin(k, (rotation, after), spin))
 }
 
 /// The spin by which a body that starts with `spin` turns freely over a step, on average.
 pub(crate) fn mean_spin<S: Space>(bodies: &Bodies<S>, k: usize, spin: S::Spin, dt: f64) -> S::Spin {
-    let rotation = bodies.rotation[k];
+    mean_spin_from(bodies, k, bodies.rotation[k], spin, dt)
+}
+
+fn mean_spin_from<S: Space>(
+    bodies: &Bodies<S>,
+    k: usize,
+    rotation: S::Rotation,
+    spin: S::Spin,
+    dt: f64,
+) -> S::Spin {
     let inertial = &bodies.inertial[k];
     let is_free = (0..S::SPIN_DIM).all(|axis| inertial.free_spins.component(axis) > 0.0);
     if !inertial.gyroscopic || !is_free {

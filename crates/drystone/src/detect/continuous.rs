@@ -53,7 +53,14 @@ pub(crate) struct Nearness {
     pub(crate) margin: f64,
     /// Overlap that counts as touch, m.
     pub(crate) slop: f64,
+    /// Threads that look.
+    pub(crate) threads: u32,
 }
+
+/// So few bodies ask all others; more ask a tree.
+const FEW: usize = 16;
+/// Bodies that are worth a thread.
+const WORTH: usize = 16;
 
 /// The way of a body in a step.
 #[derive(Clone, Copy, Debug)]
@@ -174,39 +181,117 @@ fn first_touches<S: Space>(
             None => unbounded.push(k),
         }
     }
-    let tree = Tree::new(&boxes);
-    let mut touches = Vec::new();
-    for &k in fast {
-        let Some(own) = swept_box(bodies, start, k) else {
-            continue;
-        };
-        let mut others = unbounded.clone();
-        tree.overlapping(&boxes, &own, |item| others.push(boxed[item]));
-        others.retain(|&other| {
-            // Nodes and what has bounds are watched by `crate::deform::rescue`.
-            let is_soft =
-                bodies.node_of[k] != bodies.node_of[other] && bodies.radius[other].is_finite();
-            other != k && !is_soft && rules.allow(bodies, k.min(other), k.max(other))
-        });
-        let mut first: Option<Touch> = None;
-        let mut pushing = Vec::new();
-        for &other in &others {
-            let ways = [k, other].map(|j| Way::of(bodies, start, j, near.dt));
+    let all = Others {
+        tree: (fast.len() > FEW).then(|| Tree::new(&boxes)),
+        boxes,
+        boxed,
+        unbounded,
+    };
+    let mut firsts = vec![1.0_f64; fast.len()];
+    let share = fast
+        .len()
+        .div_ceil((near.threads as usize).min(fast.len() / WORTH + 1));
+    let look = |fast: &[usize], firsts: &mut [f64]| {
+        for (&k, first) in fast.iter().zip(firsts) {
+            *first = first_touch(bodies, start, k, &all, (rules, near));
+        }
+    };
+    std::thread::scope(|scope| {
+        let mut parts = fast.chunks(share).zip(firsts.chunks_mut(share));
+        let own = parts.next();
+        for (fast, firsts) in parts {
+            let look = &look;
+            scope.spawn(move || look(fast, firsts));
+        }
+        if let Some((fast, firsts)) = own {
+            look(fast, firsts);
+        }
+    });
+    let touches = fast.iter().copied().zip(firsts);
+    touches.filter(|&(_, first)| first < 1.0).collect()
+}
+
+/// What a fast body may touch.
+struct Others<S: Space> {
+    /// None where it does not pay.
+    tree: Option<Tree<S>>,
+    boxes: Vec<Bounds<S>>,
+    /// The bodies that have these boxes, and those without bounds.
+    boxed: Vec<usize>,
+    unbounded: Vec<usize>,
+}
+
+impl<S: Space> Others<S> {
+    fn for_each_near(&self, own: &Bounds<S>, mut f: impl FnMut(usize)) {
+        self.unbounded.iter().for_each(|&k| f(k));
+        match &self.tree {
+            Some(tree) => tree.overlapping(&self.boxes, own, |item| f(self.boxed[item])),
+            None => {
+                let all = self.boxed.iter().zip(&self.boxes);
+                all.filter(|(_, bounds)| bounds.overlaps(own))
+                    .for_each(|(&k, _)| f(k));
+            }
+        }
+    }
+}
+
+/// The part of its way after which a fast body first touches something, 1 if it does not.
+fn first_touch<S: Space>(
+    bodies: &Bodies<S>,
+    start: &BodyState<S>,
+    k: usize,
+    all: &Others<S>,
+    (rules, near): (&PairRules<'_, S>, Nearness),
+) -> f64 {
+    let Some(own) = swept_box(bodies, start, k) else {
+        return 1.0;
+    };
+    let way = Way::of(bodies, start, k, near.dt);
+    let mut first: Option<Touch> = None;
+    let mut pushing = Vec::new();
+    all.for_each_near(&own, |other| {
+        // Nodes and what has bounds are watched by `crate::deform::rescue`.
+        let is_soft =
+            bodies.node_of[k] != bodies.node_of[other] && bodies.radius[other].is_finite();
+        if other != k
+            && !is_soft
+            && paths_meet(bodies, start, [k, other])
+            && rules.allow(bodies, k.min(other), k.max(other))
+        {
+            let ways = [way, Way::of(bodies, start, other, near.dt)];
             match touch(bodies, [k, other], &ways, near) {
                 Some(touch) => first = Some(first.map_or(touch, |first| first.and(touch))),
                 None if bodies.is_dynamic(other) => pushing.push(other),
                 None => {}
             }
         }
-        if let Some(Touch { part, passes }) = first {
-            let pose = Way::of(bodies, start, k, near.dt).pose(part, bodies.center[k]);
-            let mut pushing = pushing.into_iter();
-            if passes || pushing.all(|other| has_room(bodies, k, &pose, other)) {
-                touches.push((k, part));
-            }
-        }
+    });
+    let Some(Touch { part, passes }) = first else {
+        return 1.0;
+    };
+    let pose = way.pose(part, bodies.center[k]);
+    let mut pushing = pushing.into_iter();
+    if passes || pushing.all(|other| has_room(bodies, k, &pose, other)) {
+        part
+    } else {
+        1.0
     }
-    touches
+}
+
+/// Whether the balls around two bodies meet on their way.
+fn paths_meet<S: Space>(bodies: &Bodies<S>, start: &BodyState<S>, [a, b]: [usize; 2]) -> bool {
+    let radii = bodies.radius[a] + bodies.radius[b];
+    let from = start.position[b] - start.position[a];
+    let to = bodies.position[b] - bodies.position[a];
+    let way = to - from;
+    let square = way.dot(way);
+    let part = if square > 0.0 {
+        (-from.dot(way) / square).clamp(0.0, 1.0)
+    } else {
+        0.0
+    };
+    // A little more, for rounding.
+    (from + way * part).length() <= 1.000_001 * radii
 }
 
 /// Whether a body at a pose is no deeper in another than if it touched it.
@@ -236,9 +321,9 @@ impl Touch {
 
 /// A box around all of a body's way.
 fn swept_box<S: Space>(bodies: &Bodies<S>, start: &BodyState<S>, k: usize) -> Option<Bounds<S>> {
-    let end = bodies.shape[k].bounds(&bodies.origin(k))?;
+    bodies.bounds[k].as_ref()?;
     if !bodies.is_dynamic(k) && start.position[k] == bodies.position[k] {
-        return Some(end);
+        return bodies.shape[k].bounds(&bodies.origin(k));
     }
     let arm = S::Vector::splat(bodies.radius[k]);
     let around = |center: S::Vector| Bounds {

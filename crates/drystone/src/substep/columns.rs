@@ -128,22 +128,17 @@ impl<S: Space> BodyColumns<S> {
         }
     }
 
-    /// Makes the present pose of a body its base.
-    pub(crate) fn rebase(&mut self, bodies: &Bodies<S>, k: usize) {
-        self.base[k] = Pose {
-            position: bodies.position[k],
-            rotation: bodies.rotation[k],
-        };
-        self.drift[k + 1] = Column::default();
+    /// Base poses and drifts, to be changed by several threads.
+    pub(crate) fn share_bases(&mut self) -> Bases<'_, S> {
+        Bases {
+            base: Shared::new(&mut self.base),
+            drift: Shared::new(&mut self.drift),
+        }
     }
 
     /// How far a body's pose is from its base.
     pub(crate) fn moved(&self, bodies: &Bodies<S>, k: usize) -> Motion<S> {
-        let before = self.base[k];
-        Motion {
-            linear: bodies.position[k] - before.position,
-            spin: S::turn_between(before.rotation, bodies.rotation[k]),
-        }
+        moved(&self.base[k], bodies, k)
     }
 
     /// Says how far a body has moved since its base pose.
@@ -156,11 +151,6 @@ impl<S: Space> BodyColumns<S> {
         get(&self.drift[k + 1])
     }
 
-    /// The motion of a body.
-    pub(crate) fn motion_of(&self, k: usize) -> Motion<S> {
-        get(&self.motion[k + 1])
-    }
-
     /// The motion of a body before the last substep, and what it would be after it without contact.
     pub(crate) fn last_substep(&self, k: usize, h: f64) -> (Motion<S>, Motion<S>) {
         let aim: Motion<S> = get(&self.aim[k + 1]);
@@ -171,39 +161,11 @@ impl<S: Space> BodyColumns<S> {
         (get(&self.before[k + 1]), free)
     }
 
-    /// Takes over a body's motion and how it resists, and what forces do to it in a substep.
-    pub(crate) fn load(&mut self, bodies: &Bodies<S>, k: usize, acceleration: &Motion<S>, h: f64) {
-        let place = k + 1;
-        put(&mut self.motion[place], &bodies.motion[k]);
-        let per_square = 1.0 / (h * h);
-        let inertial = &bodies.inertial[k];
-        for axis in 0..S::DIM {
-            let inverse = inertial.inv_mass.component(axis);
-            let mass = if inverse > 0.0 {
-                1.0 / inverse
-            } else {
-                IMMOVABLE
-            };
-            self.mass[place].0[axis] = (mass * per_square) as f32;
-        }
-        let world = S::world_inertia(bodies.rotation[k], &bodies.inertial[k].inertia);
-        let inertia = held_inertia(bodies, k, &world);
-        self.inertia[place].0[..6].copy_from_slice(&inertia.map(|i| (i * per_square) as f32));
-        let push = Motion::<S> {
-            linear: acceleration.linear * h,
-            spin: acceleration.spin * h,
-        };
-        put(&mut self.push[place], &push);
-        let (linear, angular) = bodies.damping[k];
-        let damped = Motion::<S> {
-            linear: S::Vector::splat(1.0 / (1.0 + h * linear)),
-            spin: S::Spin::splat(1.0 / (1.0 + h * angular)),
-        };
-        put(&mut self.keep[place], &damped);
-    }
-
-    /// What the kernels work on, and what moves bodies between their calls.
-    pub(crate) fn share<'a>(&'a mut self, records: &'a mut Records) -> (Field<'a>, Flight<'a>) {
+    /// What the kernels work on, what moves bodies between their calls, and the base poses.
+    pub(crate) fn share<'a>(
+        &'a mut self,
+        records: &'a mut Records,
+    ) -> (Field<'a>, Flight<'a>, &'a [Pose<S>]) {
         (
             Field {
                 records: Shared::new(&mut records.columns),
@@ -212,30 +174,109 @@ impl<S: Space> BodyColumns<S> {
                 drift: Shared::new(&mut self.drift),
                 shift: Shared::new(&mut self.shift),
                 aim: Shared::new(&mut self.aim),
-                mass: &self.mass,
-                inertia: &self.inertia,
+                mass: Shared::new(&mut self.mass),
+                inertia: Shared::new(&mut self.inertia),
                 grasp: Shared::new(&mut self.grasp),
             },
             Flight {
                 before: Shared::new(&mut self.before),
-                push: &self.push,
-                keep: &self.keep,
+                push: Shared::new(&mut self.push),
+                keep: Shared::new(&mut self.keep),
                 linear: S::DIM,
             },
+            &self.base,
         )
+    }
+}
+
+/// How far a body's pose is from a base pose.
+fn moved<S: Space>(base: &Pose<S>, bodies: &Bodies<S>, k: usize) -> Motion<S> {
+    Motion {
+        linear: bodies.position[k] - base.position,
+        spin: S::turn_between(base.rotation, bodies.rotation[k]),
+    }
+}
+
+/// Base poses and drifts that several threads change, each of its own bodies.
+pub(crate) struct Bases<'a, S: Space> {
+    base: Shared<'a, Pose<S>>,
+    drift: Shared<'a, Column>,
+}
+
+impl<S: Space> Bases<'_, S> {
+    /// Displacement and turn of a body since its base pose, as the columns have it.
+    pub(crate) fn drift_of(&self, k: usize) -> Motion<S> {
+        get(&self.drift.read(k + 1))
+    }
+
+    /// Makes the present pose of a body its base. Returns how far that is from the last one.
+    pub(crate) fn rebase(&self, bodies: &Bodies<S>, k: usize) -> Motion<S> {
+        let moved = moved(&self.base.read(k), bodies, k);
+        let pose = Pose {
+            position: bodies.position[k],
+            rotation: bodies.rotation[k],
+        };
+        self.base.write(k, pose);
+        self.drift.write(k + 1, Column::default());
+        moved
     }
 }
 
 /// What moves bodies besides contact.
 pub(crate) struct Flight<'a> {
     before: Shared<'a, Column>,
-    push: &'a [Column],
-    keep: &'a [Column],
+    push: Shared<'a, Column>,
+    keep: Shared<'a, Column>,
     /// Places of linear motion in a column.
     linear: usize,
 }
 
 impl Flight<'_> {
+    /// Takes over a body's motion and how it resists, and what forces do to it in a substep of h
+    /// seconds.
+    pub(crate) fn load<S: Space>(
+        &self,
+        field: &Field<'_>,
+        bodies: &Bodies<S>,
+        k: usize,
+        (acceleration, h): (&Motion<S>, f64),
+    ) {
+        let place = k + 1;
+        field.motion.write(place, column(&bodies.motion[k]));
+        let per_square = 1.0 / (h * h);
+        let inertial = &bodies.inertial[k];
+        let mut mass = Column::default();
+        for axis in 0..S::DIM {
+            let inverse = inertial.inv_mass.component(axis);
+            let own = if inverse > 0.0 {
+                1.0 / inverse
+            } else {
+                IMMOVABLE
+            };
+            mass.0[axis] = (own * per_square) as f32;
+        }
+        field.mass.write(place, mass);
+        let mut inertia = Column::default();
+        let held = held_inertia(bodies, k).map(|i| (i * per_square) as f32);
+        inertia.0[..6].copy_from_slice(&held);
+        field.inertia.write(place, inertia);
+        self.push.write(
+            place,
+            column::<S>(&Motion {
+                linear: acceleration.linear * h,
+                spin: acceleration.spin * h,
+            }),
+        );
+        let (linear, angular) = bodies.damping[k];
+        self.keep.write(
+            place,
+            column::<S>(&Motion {
+                linear: S::Vector::splat(1.0 / (1.0 + h * linear)),
+                spin: S::Spin::splat(1.0 / (1.0 + h * angular)),
+            }),
+        );
+    }
+
     /// Where bodies would go in a substep, and where to start looking for where they do go.
     ///
     /// A body that has been held up keeps being held up, one that has been falling keeps falling:
@@ -244,7 +285,7 @@ impl Flight<'_> {
     pub(crate) fn aim(&self, field: &Field<'_>, range: Range<usize>, h: f32) {
         for k in range {
             let (motion, before) = (field.motion.read(k).0, self.before.read(k).0);
-            let (push, keep) = (&self.push[k].0, &self.keep[k].0);
+            let (push, keep) = (self.push.read(k).0, self.keep.read(k).0);
             let (mut along, mut square) = (0.0, 0.0);
             for j in 0..self.linear {
                 along += (motion[j] - before[j]) * push[j];
@@ -292,6 +333,13 @@ pub(super) fn put<S: Space>(column: &mut Column, motion: &Motion<S>) {
     }
 }
 
+/// A column with linear, then angular motion in its first places.
+pub(super) fn column<S: Space>(motion: &Motion<S>) -> Column {
+    let mut column = Column::default();
+    put(&mut column, motion);
+    column
+}
+
 /// Reads linear and angular motion from the first places of a column.
 pub(super) fn get<S: Space>(column: &Column) -> Motion<S> {
     let mut motion = Motion::<S>::default();
@@ -309,29 +357,29 @@ pub(super) fn get<S: Space>(column: &Column) -> Motion<S> {
 
 /// xx, yy, zz, xy, xz, yz of a body's inertia in world axes, immovable where it can't turn; in the
 /// plane the one number.
-fn held_inertia<S: Space>(bodies: &Bodies<S>, k: usize, world: &S::Inertia) -> [f64; 6] {
+fn held_inertia<S: Space>(bodies: &Bodies<S>, k: usize) -> [f64; 6] {
     let inertial = &bodies.inertial[k];
-    let is_free = |axis: usize| inertial.free_spins.component(axis) > 0.0;
-    let turns = S::apply_inertia(&inertial.inv_inertia, S::Spin::splat(1.0)).length() > 0.0;
-    let element = |i: usize, j: usize| {
-        if turns && is_free(i) && is_free(j) {
-            let unit = S::Spin::default().with_component(j, 1.0);
-            S::apply_inertia(world, unit).component(i)
-        } else if i == j {
-            IMMOVABLE
-        } else {
-            0.0
-        }
+    let world = if inertial.gyroscopic {
+        S::world_inertia(bodies.rotation[k], &inertial.inertia)
+    } else {
+        // The same about every axis.
+        inertial.inertia
     };
-    if S::SPIN_DIM == 1 {
-        return [element(0, 0), 0.0, 0.0, 0.0, 0.0, 0.0];
+    let unit = |j: usize| S::Spin::default().with_component(j, 1.0);
+    let turns = S::apply_inertia(&inertial.inv_inertia, S::Spin::splat(1.0)).length() > 0.0;
+    let is_free = |axis: usize| turns && inertial.free_spins.component(axis) > 0.0;
+    let mut held = [0.0; 6];
+    for j in 0..S::SPIN_DIM {
+        let column = S::apply_inertia(&world, unit(j));
+        for i in 0..=j {
+            // On the diagonal, and above it: (0, 1), (0, 2), (1, 2).
+            let place = if i == j { i } else { 2 + i + j };
+            held[place] = match (is_free(i) && is_free(j), i == j) {
+                (true, _) => column.component(i),
+                (false, true) => IMMOVABLE,
+                (false, false) => 0.0,
+            };
+        }
     }
-    [
-        element(0, 0),
-        element(1, 1),
-        element(2, 2),
-        element(0, 1),
-        element(0, 2),
-        element(1, 2),
-    ]
+    held
 }

@@ -49,6 +49,11 @@ pub(crate) struct Worker<'a> {
 }
 
 impl Worker<'_> {
+    /// Which of the threads this is.
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
     /// This thread's part of `count` things.
     pub(crate) fn share(&self, count: usize) -> Range<usize> {
         let threads = self.barrier.threads;

@@ -61,7 +61,7 @@ impl<S: Space> Evidence<S> {
 impl<S: Space> RealTime<S> {
     /// Contact points that the last step had.
     pub(crate) fn contact_count(&self) -> usize {
-        self.patches.iter().map(|(_, patch)| patch.count).sum()
+        self.patches.point_count()
     }
 
     /// The evidence of the step that has just been made.

@@ -3,6 +3,7 @@
 //! Most pairs are near but do not touch. Each remembers how far apart it was: until its bodies
 //! together have travelled that far, it need not be looked at.
 
+use super::OFF;
 use super::renew::{Found, Touched};
 use super::touching::Patches;
 use crate::body::Bodies;
@@ -70,8 +71,8 @@ impl<S: Space> Watch<'_, S> {
         // Both reaches hold half of the margin each.
         let margin = self.reach[a] + self.reach[b];
         let travel = self.travel[a] + self.travel[b];
-        // Bodies that are not dirty may be a fifth of the margin from where they were.
-        let slack = margin + 0.5 * self.ahead.margin;
+        // One of the two may be off its base pose now, and may have been when it was looked at.
+        let slack = margin + 2.0 * OFF * self.ahead.margin;
         if patches.free_until(index) - travel > slack {
             return;
         }
@@ -80,7 +81,7 @@ impl<S: Space> Watch<'_, S> {
             && let (Some(one), Some(other)) = (&self.cases[a], &self.cases[b])
         {
             // Cases are where bodies were when they last left their base pose.
-            apart = apart.max(one.apart(other) - 0.5 * self.ahead.margin);
+            apart = apart.max(one.apart(other) - OFF * self.ahead.margin);
         }
         points.clear();
         if apart <= margin {

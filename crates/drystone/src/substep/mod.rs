@@ -24,13 +24,17 @@
 //!   precision relative to base poses ([`columns`]), by kernels that give the same bits on any
 //!   machine and any number of threads ([`crew`]).
 
+mod advance;
+mod approach;
 mod changes;
 mod columns;
 mod crew;
 mod elimination;
 mod evidence;
 mod graph;
+mod grasp;
 mod guess;
+mod islands;
 mod links;
 mod look;
 mod options;
@@ -48,30 +52,29 @@ mod touching;
 pub(crate) use changes::Changes;
 pub use options::Substep;
 
-use std::sync::{Mutex, PoisonError};
-
-use crate::body::{Bodies, Kind, Motion};
+use crate::body::{Bodies, Motion};
 use crate::detect::rules::PairRules;
 use crate::detect::{Contact, reach};
-use crate::integrate;
 use crate::joint::Joints;
 use crate::settings::Settings;
 use crate::shape::Pose;
 use crate::space::{Linear, Space};
-use columns::BodyColumns;
-use crew::Worker;
-use graph::Graph;
+use advance::Outcome;
+use columns::{Bases, BodyColumns};
+use graph::{Edge, Graph};
 use guess::guess_loads;
-use links::{LinkLaw, Linkage, Links, March};
+use links::Links;
 use look::{Case, Watch};
 use pairs::Pairs;
-use patch::Law;
 use renew::{Found, Ground, Renewal, Renewing};
 use serde::{Deserialize, Serialize};
-use simd::LANES;
+use shared::Shared;
 use sleep::{Sleep, SleepRule};
-use strike::{StrikeLaw, Strikes, Web};
+use strike::Strikes;
 use touching::Patches;
+
+/// Part of the contact margin by which a body may be off its base pose at the end of a step.
+pub(crate) const OFF: f64 = 0.4;
 
 /// What a step is made with.
 pub(crate) struct Circumstances<'a, S: Space> {
@@ -109,6 +112,15 @@ pub(crate) struct RealTime<S: Space> {
     found: Vec<Found<S>>,
     #[serde(skip)]
     renewals: Vec<Renewal>,
+    /// Lists that are kept for their memory.
+    #[serde(skip)]
+    edges: Vec<Edge>,
+    #[serde(skip)]
+    outcome: Outcome<S>,
+    #[serde(skip)]
+    approaching: Vec<bool>,
+    #[serde(skip)]
+    speeds: Vec<f32>,
 }
 
 impl<S: Space> Default for RealTime<S> {
@@ -127,6 +139,10 @@ impl<S: Space> Default for RealTime<S> {
             cases: Vec::new(),
             found: Vec::new(),
             renewals: Vec::new(),
+            edges: Vec::new(),
+            outcome: Outcome::default(),
+            approaching: Vec::new(),
+            speeds: Vec::new(),
         }
     }
 }
@@ -155,22 +171,9 @@ impl<S: Space> RealTime<S> {
                 slow,
             );
         }
-        self.strike(bodies, around);
-        self.load(bodies, options, around);
-        self.solve(bodies, options, around);
-        self.write_back(bodies, options, around);
+        self.strike(bodies, options, around);
+        self.advance(bodies, options, around);
         self.rest(bodies, options, around);
-    }
-
-    /// Lets what is about to hit something hit it.
-    fn strike(&mut self, bodies: &mut Bodies<S>, around: &Circumstances<'_, S>) {
-        let links = &self.links;
-        let web = Web {
-            patches: &self.patches,
-            graph: &self.graph,
-            is_tied: &|k| links.ties_body(k as usize),
-        };
-        self.strikes.strike(bodies, &web, &strike_law(around));
     }
 
     /// Takes over what was changed from outside.
@@ -216,12 +219,6 @@ impl<S: Space> RealTime<S> {
         self.graph.is_held(body) || self.links.couples(body)
     }
 
-    /// Tells the columns how far a body has moved that they did not move.
-    fn note_drift(&mut self, bodies: &Bodies<S>, k: usize) {
-        let moved = self.columns.moved(bodies, k);
-        self.columns.set_drift(k, &moved);
-    }
-
     /// Whether a body sleeps.
     pub(crate) fn is_asleep(&self, body: usize) -> bool {
         self.sleep.is_asleep(body)
@@ -248,6 +245,7 @@ impl<S: Space> RealTime<S> {
         let bases = self.columns.base.iter().enumerate();
         self.cases = bases.map(|(k, base)| case(bodies, k, base)).collect();
         self.links.restore(bodies, joints);
+        self.patches.restore();
         self.rebuild_graph(bodies);
     }
 
@@ -257,6 +255,7 @@ impl<S: Space> RealTime<S> {
         self.columns.grow(bodies);
         self.is_dirty.clear();
         self.is_dirty.resize(bodies.len(), changes.all);
+        self.is_dirty[known..].fill(true);
         let named = [&changes.bodies, &changes.ties, &changes.places];
         for &k in named.into_iter().flatten() {
             self.is_dirty[k as usize] = true;
@@ -264,29 +263,22 @@ impl<S: Space> RealTime<S> {
         self.reach.resize(bodies.len(), 0.0);
         self.travel.resize(bodies.len(), 0.0);
         self.cases.resize(bodies.len(), None);
-        let ahead = around.settings.lookahead();
-        for k in 0..bodies.len() {
-            if self.sleep.is_asleep(k) && !self.is_dirty[k] {
-                continue;
+        let sleep = &self.sleep;
+        let leaving = Leaving {
+            bodies,
+            settings: around.settings,
+            bases: self.columns.share_bases(),
+            is_dirty: Shared::new(&mut self.is_dirty),
+            reach: Shared::new(&mut self.reach),
+            travel: Shared::new(&mut self.travel),
+            cases: Shared::new(&mut self.cases),
+        };
+        let worth = bodies.len() / 1024 + 1;
+        crew::run((around.settings.threads as usize).min(worth), |worker| {
+            for k in worker.share(bodies.len()) {
+                leaving.find(k, sleep.is_asleep(k));
             }
-            self.reach[k] = reach(bodies, k, &ahead) + 0.5 * around.settings.margin;
-            let radius = bodies.radius[k];
-            let size = |motion: &Motion<S>| {
-                let turned = motion.spin.length();
-                motion.linear.length() + if turned > 0.0 { turned * radius } else { 0.0 }
-            };
-            let noticeable = (0.2 * around.settings.margin).min(0.01 * radius);
-            let is_off = || {
-                size(&self.columns.drift_of(k)) > noticeable
-                    || around.settings.dt * size(&bodies.motion[k]) > noticeable
-            };
-            if self.is_dirty[k] || k >= known || is_off() {
-                self.is_dirty[k] = true;
-                self.travel[k] += size(&self.columns.moved(bodies, k));
-                self.columns.rebase(bodies, k);
-                self.cases[k] = case(bodies, k, &self.columns.base[k]);
-            }
-        }
+        });
     }
 
     /// Brings pairs, patches and rows up to date.
@@ -313,13 +305,15 @@ impl<S: Space> RealTime<S> {
         dirty: &[u32],
     ) {
         let ahead = around.settings.lookahead();
-        let changes = self.pairs.update(bodies, &around.rules, dirty, &ahead);
+        let threads = around.settings.threads as usize;
+        let changes = self
+            .pairs
+            .update(bodies, &around.rules, (dirty, threads), &ahead);
         let mut is_moved = vec![false; bodies.len()];
         for &k in &changes.moved {
             is_moved[k as usize] = true;
         }
         self.patches.change_pairs(&changes, &is_moved);
-        let threads = around.settings.threads as usize;
         let watch = Watch {
             bodies,
             rules: &around.rules,
@@ -344,112 +338,22 @@ impl<S: Space> RealTime<S> {
                 renewing.write(renewal);
             }
         });
+        if renewing.is_regrouped() {
+            self.patches.note_change();
+        }
     }
 
     /// Colours the bodies that move anew.
     fn rebuild_graph(&mut self, bodies: &Bodies<S>) {
-        let patches: Vec<_> = self
-            .patches
-            .iter()
-            .map(|(at, patch)| (at + 1, [patch.a, patch.b]))
-            .collect();
+        self.edges.clear();
+        self.edges.extend(self.patches.edges());
         let (sleep, links) = (&self.sleep, &self.links);
         self.graph.rebuild(
-            &patches,
+            &self.edges,
             bodies.len(),
             |k| bodies.is_dynamic(k) && !sleep.is_asleep(k),
             |k| links.ties_body(k),
         );
-    }
-
-    /// Fills the bodies' columns.
-    fn load(&mut self, bodies: &Bodies<S>, options: &Substep, around: &Circumstances<'_, S>) {
-        let h = around.settings.dt / f64::from(options.substeps);
-        for k in (0..bodies.len()).filter(|&k| !self.sleep.is_asleep(k)) {
-            let acceleration = if bodies.is_dynamic(k) {
-                integrate::acceleration(bodies, k, around.settings.gravity, around.time)
-            } else {
-                Motion::default()
-            };
-            self.columns.load(bodies, k, &acceleration, h);
-        }
-        if !self.links.is_empty() {
-            let law = link_law(around, h);
-            let (sleep, graph) = (&self.sleep, &self.graph);
-            let is_awake = |k: usize| bodies.is_dynamic(k) && !sleep.is_asleep(k);
-            let touches = |k: usize| graph.is_held(k);
-            self.links
-                .prepare(bodies, around.joints, &law, is_awake, touches);
-        }
-    }
-
-    /// Runs the substeps on the columns.
-    fn solve(&mut self, bodies: &Bodies<S>, options: &Substep, around: &Circumstances<'_, S>) {
-        let h = around.settings.dt / f64::from(options.substeps);
-        let law = law(options, around, h);
-        let (instructions, h) = (options.instructions, h as f32);
-        let records = self.patches.records.ends.len() / LANES;
-        // Fewer than this are not worth meeting at barriers for.
-        let joints = self.links.ties().count();
-        let threads = (around.settings.threads as usize).min((records + joints / 8) / 64 + 1);
-        let link_law = link_law(around, f64::from(h));
-        let ground = links::Ground {
-            bodies,
-            joints: around.joints,
-            law: &link_law,
-        };
-        let march = March {
-            dt: around.settings.dt,
-            time: around.time,
-            gravity: around.settings.gravity,
-            rounds: options.rounds,
-        };
-        self.links.march(&ground, &march);
-        let (field, flight) = self.columns.share(&mut self.patches.records);
-        let linkages: Vec<Mutex<&mut Linkage<S>>> =
-            self.links.linkages.iter_mut().map(Mutex::new).collect();
-        // Each linkage belongs to one thread, so nobody ever waits for a lock.
-        let link = |worker: &Worker<'_>, act: &dyn Fn(&mut Linkage<S>)| {
-            if linkages.is_empty() {
-                return;
-            }
-            for linkage in &linkages[worker.share(linkages.len())] {
-                act(&mut linkage.lock().unwrap_or_else(PoisonError::into_inner));
-            }
-            worker.wait();
-        };
-        let (graph, count) = (&self.graph, field.motion.len());
-        crew::run(threads, |worker| {
-            for substep in 1..=options.substeps {
-                patch::begin::<S>(instructions, &field, worker.share(records), &law);
-                flight.aim(&field, worker.share(count), h);
-                worker.wait();
-                link(worker, &|linkage| linkage.begin(&ground, &field));
-                for round in 1..=options.rounds {
-                    for groups in &graph.colors {
-                        let mine = &groups[worker.share(groups.len())];
-                        patch::settle::<S>(instructions, &field, mine, &graph.sides);
-                        worker.wait();
-                    }
-                    if !linkages.is_empty() {
-                        let mine = &graph.tied[worker.share(graph.tied.len())];
-                        patch::grasp::<S>(instructions, &field, mine, &graph.sides);
-                        worker.wait();
-                        link(worker, &|linkage| linkage.settle(&ground, &field));
-                    }
-                    if round % options.learn_every == 0 || round == options.rounds {
-                        patch::learn::<S>(instructions, &field, worker.share(records), &law);
-                        worker.wait();
-                    }
-                }
-                if substep < options.substeps {
-                    link(worker, &|linkage| linkage.carry(&field));
-                }
-                flight.arrive(&field, worker.share(count), h);
-                worker.wait();
-            }
-        });
-        self.links.remember();
     }
 
     /// Lets islands that have been still for long enough fall asleep.
@@ -471,59 +375,55 @@ impl<S: Space> RealTime<S> {
         }
     }
 
-    /// Takes poses and motion out of the columns. Bodies without contact are moved in double
-    /// precision instead.
-    fn write_back(
-        &mut self,
-        bodies: &mut Bodies<S>,
-        options: &Substep,
-        around: &Circumstances<'_, S>,
-    ) {
-        let h = around.settings.dt / f64::from(options.substeps);
-        let end = around.time + around.settings.dt;
-        self.links.for_each_marched(|k, pose, motion| {
-            if bodies.is_dynamic(k) {
-                bodies.position[k] = pose.position;
-                bodies.rotation[k] = pose.rotation;
-                bodies.motion[k] = *motion;
-            }
-        });
-        for k in 0..bodies.len() {
-            if self.sleep.is_asleep(k) {
-                continue;
-            }
-            match &bodies.kind[k] {
-                Kind::Fixed => {}
-                Kind::Kinematic(script) => {
-                    let Pose { position, rotation } = script.pose(&bodies.start[k], end);
-                    bodies.position[k] = position;
-                    bodies.rotation[k] = rotation;
-                }
-                Kind::Particle | Kind::Rigid if self.links.marches(k) => {
-                    self.note_drift(bodies, k);
-                }
-                Kind::Particle | Kind::Rigid if !self.is_in_columns(k) => {
-                    let acceleration =
-                        integrate::acceleration(bodies, k, around.settings.gravity, around.time);
-                    for _ in 0..options.substeps {
-                        integrate::fly(bodies, k, &acceleration, h);
-                    }
-                    self.note_drift(bodies, k);
-                }
-                Kind::Particle | Kind::Rigid => {
-                    let drift = self.columns.drift_of(k);
-                    let base = self.columns.base[k];
-                    bodies.position[k] = base.position + drift.linear;
-                    bodies.motion[k] = self.columns.motion_of(k);
-                    integrate::set_rotation(bodies, k, S::turn(base.rotation, drift.spin));
-                }
-            }
-        }
-    }
-
     /// All contacts with the impulses of the last step.
     pub(crate) fn contacts(&self, bodies: &Bodies<S>, dt: f64) -> Vec<Contact<S>> {
         self.patches.contacts(bodies, &self.strikes, dt)
+    }
+}
+
+/// Lists in which threads note which bodies have left their base poses.
+struct Leaving<'a, S: Space> {
+    bodies: &'a Bodies<S>,
+    settings: &'a Settings<S>,
+    bases: Bases<'a, S>,
+    is_dirty: Shared<'a, bool>,
+    reach: Shared<'a, f64>,
+    travel: Shared<'a, f64>,
+    cases: Shared<'a, Option<Case<S>>>,
+}
+
+impl<S: Space> Leaving<'_, S> {
+    /// Gives a body another base pose if it has left its own, or is about to.
+    fn find(&self, k: usize, is_asleep: bool) {
+        let (bodies, settings) = (self.bodies, self.settings);
+        let is_named = self.is_dirty.read(k);
+        if is_asleep && !is_named {
+            return;
+        }
+        let reach = reach(bodies, k, &settings.lookahead());
+        self.reach.write(k, reach + 0.5 * settings.margin);
+        let radius = bodies.radius[k];
+        let size = |motion: &Motion<S>| {
+            let turned = motion.spin.length();
+            motion.linear.length() + if turned > 0.0 { turned * radius } else { 0.0 }
+        };
+        // Two bodies that are off by this much each, with what they move in this step, have not
+        // closed the margin within which contacts are found.
+        let noticeable = (OFF * settings.margin).min(0.02 * radius);
+        let is_off = || {
+            let drift = size(&self.bases.drift_of(k));
+            drift + settings.dt * size(&bodies.motion[k]) > noticeable
+        };
+        if is_named || is_off() {
+            self.is_dirty.write(k, true);
+            let moved = self.bases.rebase(bodies, k);
+            self.travel.write(k, self.travel.read(k) + size(&moved));
+            let pose = Pose {
+                position: bodies.position[k],
+                rotation: bodies.rotation[k],
+            };
+            self.cases.write(k, case(bodies, k, &pose));
+        }
     }
 }
 
@@ -537,42 +437,4 @@ fn ties<S: Space>(patches: &Patches<S>, links: &Links<S>) -> impl Iterator<Item 
 fn case<S: Space>(bodies: &Bodies<S>, k: usize, base: &Pose<S>) -> Option<Case<S>> {
     let bounds = bodies.bounds[k].as_ref()?;
     Some(Case::new(bounds, base))
-}
-
-/// The numbers of the contact law in a substep of h seconds.
-fn law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> Law {
-    // Without gravity loads have no natural acceleration; take that of the Earth.
-    let gravity = around.settings.gravity.length();
-    let acceleration = if gravity > 0.0 { gravity } else { 9.81 };
-    Law {
-        h: h as f32,
-        stiffness: (options.stiffness / (acceleration * h * h)) as f32,
-        acceleration: acceleration as f32,
-        repaired: (options.repair_rate * h).min(1.0) as f32,
-        slop: around.settings.contact.slop as f32,
-        threshold: around.settings.contact.restitution_threshold as f32,
-        loading: options.loading as f32,
-        unloading: options.unloading as f32,
-    }
-}
-
-/// The numbers of the law of impact.
-fn strike_law<S: Space>(around: &Circumstances<'_, S>) -> StrikeLaw<S> {
-    let dt = around.settings.dt;
-    StrikeLaw {
-        dt,
-        // A quarter of what a step of free fall adds: resting contacts close more slowly.
-        least: (0.25 * around.settings.gravity.length() * dt).max(1e-9),
-        threshold: around.settings.contact.restitution_threshold,
-        margin: around.settings.margin,
-        fall: around.settings.gravity * dt,
-    }
-}
-
-/// The numbers of the joints' law in a substep of h seconds.
-fn link_law<S: Space>(around: &Circumstances<'_, S>, h: f64) -> LinkLaw {
-    LinkLaw {
-        h,
-        speed: around.settings.contact.repair_speed,
-    }
 }

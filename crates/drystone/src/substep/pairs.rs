@@ -8,6 +8,8 @@
 //!
 //! Unbounded bodies (half-spaces) are paired with everything that moves.
 
+use super::crew;
+use super::shared::Shared;
 use crate::body::Bodies;
 use crate::detect::broad::Tree;
 use crate::detect::rules::PairRules;
@@ -15,12 +17,16 @@ use crate::detect::{Lookahead, reach};
 use crate::shape::{Bounds, Geometry};
 use crate::space::{Components, Linear, Space};
 use serde::{Deserialize, Serialize};
+use std::sync::Mutex;
 
 /// Refits before the tree is built anew: a refitted tree keeps its shape while its boxes grow.
 const REFITS: u32 = 60;
 
 /// A box with so many times the room of a new one is too loose: it makes pairs that never touch.
 const TOO_LOOSE: f64 = 2.5;
+
+/// Bodies that are worth a thread.
+const WORTH: usize = 128;
 
 /// A pair of bodies whose loose boxes overlap, a < b.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -82,42 +88,32 @@ impl<S: Space> Pairs<S> {
         &mut self,
         bodies: &Bodies<S>,
         rules: &PairRules<'_, S>,
-        candidates: &[u32],
+        (candidates, threads): (&[u32], usize),
         ahead: &Lookahead,
     ) -> PairChanges {
         let is_grown = self.boxes.len() != bodies.len();
         self.boxes.resize(bodies.len(), None);
         self.is_known.resize(bodies.len(), false);
-        let mut moved: Vec<u32> = Vec::new();
-        for &k in candidates {
-            let body = k as usize;
-            if !bodies.is_present(body) {
-                continue;
-            }
-            let is_new = !std::mem::replace(&mut self.is_known[body], true);
-            let Some(tight) = bodies.shape[body].bounds(&bodies.origin(body)) else {
-                if is_new {
-                    moved.push(k);
+        let threads = threads.min(candidates.len() / WORTH + 1);
+        let boxes = Shared::new(&mut self.boxes);
+        let is_known = Shared::new(&mut self.is_known);
+        let moved = in_parts(candidates, threads, |part, moved| {
+            for &k in part {
+                let body = k as usize;
+                if bodies.is_present(body) {
+                    let is_new = !is_known.read(body);
+                    is_known.write(body, true);
+                    if renew_box(bodies, body, &boxes, ahead).unwrap_or(is_new) {
+                        moved.push(k);
+                    }
                 }
-                continue;
-            };
-            let way = Way::of(bodies, body, ahead);
-            let needed = way.needed(tight);
-            let loose = way.loose(needed, bodies.radius[body]);
-            let room = |present: &Bounds<S>| extent(present) - extent(&needed);
-            let fits = |present: &Bounds<S>| {
-                contains(present, &needed) && room(present) < TOO_LOOSE * room(&loose)
-            };
-            if !self.boxes[body].as_ref().is_some_and(fits) {
-                self.boxes[body] = Some(loose);
-                moved.push(k);
             }
-        }
+        });
         if moved.is_empty() {
             return PairChanges::default();
         }
         self.refresh_tree(bodies, is_grown);
-        let pairs = self.pairs_of(bodies, rules, &moved);
+        let pairs = self.pairs_of(bodies, rules, &moved, threads);
         PairChanges { moved, pairs }
     }
 
@@ -163,29 +159,79 @@ impl<S: Space> Pairs<S> {
         self.refits += 1;
     }
 
-    fn pairs_of(&self, bodies: &Bodies<S>, rules: &PairRules<'_, S>, moved: &[u32]) -> Vec<Pair> {
-        let mut pairs = Vec::new();
-        let mut add = |k: u32, other: u32| {
-            let (a, b) = (k.min(other), k.max(other));
-            if a != b && rules.allow(bodies, a as usize, b as usize) {
-                pairs.push(Pair { a, b });
-            }
-        };
-        for &k in moved {
-            match &self.boxes[k as usize] {
-                Some(query) => {
-                    self.tree.overlapping(&self.member_boxes, query, |item| {
-                        add(k, self.members[item]);
-                    });
-                    self.unbounded.iter().for_each(|&other| add(k, other));
+    fn pairs_of(
+        &self,
+        bodies: &Bodies<S>,
+        rules: &PairRules<'_, S>,
+        moved: &[u32],
+        threads: usize,
+    ) -> Vec<Pair> {
+        let mut pairs = in_parts(moved, threads, |part, pairs| {
+            let mut add = |k: u32, other: u32| {
+                let (a, b) = (k.min(other), k.max(other));
+                if a != b && rules.allow(bodies, a as usize, b as usize) {
+                    pairs.push(Pair { a, b });
                 }
-                None => self.members.iter().for_each(|&other| add(k, other)),
+            };
+            for &k in part {
+                match &self.boxes[k as usize] {
+                    Some(query) => {
+                        self.tree.overlapping(&self.member_boxes, query, |item| {
+                            add(k, self.members[item]);
+                        });
+                        self.unbounded.iter().for_each(|&other| add(k, other));
+                    }
+                    None => self.members.iter().for_each(|&other| add(k, other)),
+                }
             }
-        }
+        });
         pairs.sort_unstable();
         pairs.dedup();
         pairs
     }
+}
+
+/// Lets threads make lists of parts of a list; returns these one after the other.
+fn in_parts<T: Send>(
+    list: &[u32],
+    threads: usize,
+    make: impl Fn(&[u32], &mut Vec<T>) + Sync,
+) -> Vec<T> {
+    let lists: Vec<Mutex<Vec<T>>> = (0..threads.max(1)).map(|_| Mutex::default()).collect();
+    crew::run(threads, |worker| {
+        let mut own = Vec::new();
+        make(&list[worker.share(list.len())], &mut own);
+        if let Ok(mut place) = lists[worker.index()].lock() {
+            *place = own;
+        }
+    });
+    let lists = lists.into_iter();
+    lists
+        .flat_map(|list| list.into_inner().unwrap_or_default())
+        .collect()
+}
+
+/// Gives a body another box if it has left its own, or that has become too large: whether it has.
+/// None for a body without bounds.
+fn renew_box<S: Space>(
+    bodies: &Bodies<S>,
+    body: usize,
+    boxes: &Shared<'_, Option<Bounds<S>>>,
+    ahead: &Lookahead,
+) -> Option<bool> {
+    let tight = bodies.shape[body].bounds(&bodies.origin(body))?;
+    let way = Way::of(bodies, body, ahead);
+    let needed = way.needed(tight);
+    let loose = way.loose(needed, bodies.radius[body]);
+    let room = |present: &Bounds<S>| extent(present) - extent(&needed);
+    let fits = |present: &Bounds<S>| {
+        contains(present, &needed) && room(present) < TOO_LOOSE * room(&loose)
+    };
+    let is_left = !boxes.read(body).as_ref().is_some_and(fits);
+    if is_left {
+        boxes.write(body, Some(loose));
+    }
+    Some(is_left)
 }
 
 /// Where a body goes in a step.

@@ -1,14 +1,18 @@
 //! Contact patches as records of numbers, and what the kernels do with eight of them.
 //!
 //! A **patch** is where two convex parts touch: one normal, up to `POINTS` points. Its record is
-//! a row of numbers, a multiple of eight:
+//! a row of columns of eight numbers, one or two for all of it and one for each point:
 //!
 //! | numbers | |
 //! |---|---|
 //! | normal, tangent, arm of A, arm of B | axes of the patch, m |
-//! | μ, m, e | friction, mass that one point moves (kg), restitution (of bodies with joints) |
-//! | slide | what B's surface moves along t₁ in a substep by itself (belts), m |
+//! | μ, m | friction, mass that one point moves (kg) |
+//! | e, slide | restitution (of bodies with joints); what B's surface moves along t₁ in a substep by itself (belts), m. In the plane they are with each point, where there is room |
 //! | for each point: c, d₀, g, k, λ | place in the plane, separation at the bodies' base poses, gap of this substep (m), stiffness (N/m), force (N) along n, t₁, t₂ |
+//!
+//! A ball touches in one point, a box with a face in four: patches that are worked on together have
+//! as many points as can be ([`super::records`], [`super::graph`]), and the columns of points that
+//! none of them has are not even read.
 //!
 //! # The law of a point
 //!
@@ -35,8 +39,9 @@
 //! $g = h\,e\,u^-_N$ instead if it will hit faster than the threshold: it must leave at e times the
 //! speed at which it came.
 
-use std::ops::Range;
-
+use super::graph::{BodyGroup, Sides};
+pub(crate) use super::grasp::Grasp;
+use super::records::RecordGroup;
 use super::reduced::{Axes, Grip, Held, Moving, Twist, V3, sub, zero};
 use super::shared::Shared;
 use super::simd::{Column, LANES, Wide, dispatch};
@@ -52,25 +57,25 @@ impl<S: Space> Layout<S> {
     pub(crate) const ARM_B: usize = Self::ARM_A + S::DIM;
     pub(crate) const MU: usize = Self::ARM_B + S::DIM;
     pub(crate) const MASS: usize = Self::MU + 1;
-    pub(crate) const RESTITUTION: usize = Self::MU + 2;
-    const FIRST_POINT: usize = Self::MU + 3;
+    /// Columns before those of the points.
+    pub(crate) const HEADER: usize = S::RECORD - S::POINTS;
+    /// Whether restitution and slide are among them, not with the points.
+    pub(crate) const HAS_ROOM: bool = Self::MASS + 2 < Self::HEADER * LANES;
+    pub(crate) const RESTITUTION: usize = if Self::HAS_ROOM {
+        Self::MASS + 1
+    } else {
+        Self::FORCE + S::DIM
+    };
+    /// What B's surface moves along t₁ in a substep relative to A's by itself, m (belts).
+    pub(crate) const SLIDE: usize = Self::RESTITUTION + 1;
     /// Tangents, and coordinates in the patch's plane.
     pub(crate) const TANGENTS: usize = S::DIM - 1;
-    // Within a point:
+    // Within a point's column:
     pub(crate) const PLACE: usize = 0;
     pub(crate) const SEPARATION: usize = Self::TANGENTS;
     pub(crate) const GAP: usize = Self::SEPARATION + 1;
     pub(crate) const STIFFNESS: usize = Self::SEPARATION + 2;
     pub(crate) const FORCE: usize = Self::SEPARATION + 3;
-    const POINT: usize = Self::FORCE + S::DIM;
-    /// What B's surface moves along t₁ in a substep relative to A's by itself, m (belts).
-    pub(crate) const SLIDE: usize = Self::point(S::POINTS);
-
-    /// First number of point k.
-    #[inline(always)]
-    pub(crate) const fn point(k: usize) -> usize {
-        Self::FIRST_POINT + k * Self::POINT
-    }
 }
 
 /// Separation that marks a place in a patch without a point, m.
@@ -80,8 +85,8 @@ pub(crate) const NO_POINT: f32 = 1e30;
 const MOST_LOAD: f32 = 1e5;
 /// Times stiffer that a bounce is than a hit without one.
 const FIRM_BOUNCE: f32 = 50.0;
-/// Numbers in a record at most.
-const MOST: usize = 48;
+/// Numbers of all of a patch at most.
+const MOST: usize = 2 * LANES;
 
 /// What all threads of a step work on.
 pub(crate) struct Field<'a> {
@@ -98,10 +103,19 @@ pub(crate) struct Field<'a> {
     /// Displacement in the substep if nothing touched.
     pub(crate) aim: Shared<'a, Column>,
     /// Mass and inertia over h².
-    pub(crate) mass: &'a [Column],
-    pub(crate) inertia: &'a [Column],
+    pub(crate) mass: Shared<'a, Column>,
+    pub(crate) inertia: Shared<'a, Column>,
     /// What holds the bodies of linkages: two columns each, see [`Grasp`].
     pub(crate) grasp: Shared<'a, Column>,
+}
+
+impl Field<'_> {
+    /// The bodies A and B of eight records.
+    #[inline(always)]
+    pub(super) fn ends_of(&self, group: &RecordGroup) -> [[u32; LANES]; 2] {
+        let of = |side: usize| group.records.map(|record| self.ends[record as usize][side]);
+        [of(0), of(1)]
+    }
 }
 
 /// Numbers of the law.
@@ -124,29 +138,6 @@ pub(crate) struct Law {
     pub(crate) unloading: f32,
 }
 
-/// Eight bodies of one colour.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct BodyGroup {
-    /// Places in the body columns; 0 for none.
-    pub(crate) bodies: [u32; LANES],
-    /// Its sides are at these places of the list.
-    pub(crate) start: u32,
-    pub(crate) end: u32,
-}
-
-/// One patch of each of eight bodies.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sides {
-    /// Records; 0 for none.
-    pub(crate) records: [u32; LANES],
-    /// The bodies on the other side.
-    pub(crate) others: [u32; LANES],
-    /// 1 where the body is B, −1 where it is A.
-    pub(crate) side: Column,
-    /// How often stiffness counts: twice where both sides are moved at the same time.
-    pub(crate) weight: Column,
-}
-
 #[inline(always)]
 fn three<V: Wide>(numbers: &[V; MOST], first: usize, count: usize) -> V3<V> {
     let mut v = [zero::<V>(); 3];
@@ -155,7 +146,7 @@ fn three<V: Wide>(numbers: &[V; MOST], first: usize, count: usize) -> V3<V> {
 }
 
 #[inline(always)]
-fn axes<S: Space, V: Wide>(numbers: &[V; MOST]) -> Axes<V> {
+pub(super) fn axes<S: Space, V: Wide>(numbers: &[V; MOST]) -> Axes<V> {
     Axes {
         normal: three(numbers, Layout::<S>::NORMAL, S::DIM),
         tangent: three(numbers, Layout::<S>::TANGENT, S::TANGENT),
@@ -164,18 +155,30 @@ fn axes<S: Space, V: Wide>(numbers: &[V; MOST]) -> Axes<V> {
     }
 }
 
+/// Eight points, a number a row.
+type Point<V> = [V; LANES];
+
 #[inline(always)]
-fn place<S: Space, V: Wide>(numbers: &[V; MOST], point: usize) -> [V; 2] {
+pub(super) fn place<S: Space, V: Wide>(point: &Point<V>) -> [V; 2] {
     let mut c = [zero::<V>(); 2];
-    for k in 0..Layout::<S>::TANGENTS {
-        c[k] = numbers[point + Layout::<S>::PLACE + k];
-    }
+    let places = &point[Layout::<S>::PLACE..][..Layout::<S>::TANGENTS];
+    c[..Layout::<S>::TANGENTS].copy_from_slice(places);
     c
+}
+
+/// Restitution or slide: see [`Layout`].
+#[inline(always)]
+fn extra<S: Space, V: Wide>(numbers: &[V; MOST], point: &Point<V>, at: usize) -> V {
+    if Layout::<S>::HAS_ROOM {
+        numbers[at]
+    } else {
+        point[at]
+    }
 }
 
 /// Eight rows of an array, transposed.
 #[inline(always)]
-fn gather<V: Wide>(from: &Shared<'_, Column>, indices: &[u32; LANES]) -> [V; LANES] {
+pub(super) fn gather<V: Wide>(from: &Shared<'_, Column>, indices: &[u32; LANES]) -> [V; LANES] {
     let mut rows = [zero::<V>(); LANES];
     for k in 0..LANES {
         rows[k] = V::load(&from.read(indices[k] as usize));
@@ -183,61 +186,72 @@ fn gather<V: Wide>(from: &Shared<'_, Column>, indices: &[u32; LANES]) -> [V; LAN
     V::transpose(rows)
 }
 
+/// One column of eight records, transposed.
 #[inline(always)]
-fn gather_slice<V: Wide>(from: &[Column], indices: &[u32; LANES]) -> [V; LANES] {
+fn read_column<S: Space, V: Wide>(
+    records: &Shared<'_, Column>,
+    indices: &[u32; LANES],
+    column: usize,
+) -> [V; LANES] {
     let mut rows = [zero::<V>(); LANES];
     for k in 0..LANES {
-        rows[k] = V::load(&from[indices[k] as usize]);
+        rows[k] = V::load(&records.read(indices[k] as usize * S::RECORD + column));
     }
     V::transpose(rows)
 }
 
-/// Eight records, transposed.
+/// What eight records say of all of their patches.
 #[inline(always)]
-fn read_records<S: Space, V: Wide>(
+pub(super) fn read_header<S: Space, V: Wide>(
     records: &Shared<'_, Column>,
     indices: &[u32; LANES],
 ) -> [V; MOST] {
     let mut numbers = [zero::<V>(); MOST];
-    for column in 0..S::RECORD {
-        let mut rows = [zero::<V>(); LANES];
-        for k in 0..LANES {
-            rows[k] = V::load(&records.read(indices[k] as usize * S::RECORD + column));
-        }
-        numbers[column * LANES..(column + 1) * LANES].copy_from_slice(&V::transpose(rows));
+    for column in 0..Layout::<S>::HEADER {
+        numbers[column * LANES..(column + 1) * LANES]
+            .copy_from_slice(&read_column::<S, V>(records, indices, column));
     }
     numbers
 }
 
 #[inline(always)]
-fn write_records<S: Space, V: Wide>(
+pub(super) fn read_point<S: Space, V: Wide>(
     records: &Shared<'_, Column>,
     indices: &[u32; LANES],
-    numbers: &[V; MOST],
+    point: usize,
+) -> Point<V> {
+    read_column::<S, V>(records, indices, Layout::<S>::HEADER + point)
+}
+
+#[inline(always)]
+fn write_point<S: Space, V: Wide>(
+    records: &Shared<'_, Column>,
+    indices: &[u32; LANES],
+    point: usize,
+    numbers: Point<V>,
 ) {
-    for column in 0..S::RECORD {
-        let mut rows = [zero::<V>(); LANES];
-        rows.copy_from_slice(&numbers[column * LANES..(column + 1) * LANES]);
-        let rows = V::transpose(rows);
-        for k in 0..LANES {
+    let rows = V::transpose(numbers);
+    for k in 0..LANES {
+        if indices[k] != 0 {
             let mut row = Column::default();
             rows[k].store(&mut row);
+            let column = Layout::<S>::HEADER + point;
             records.write(indices[k] as usize * S::RECORD + column, row);
         }
     }
 }
 
-/// Force of a point along n, t₁, t₂ whose sides move by `u`.
+/// Force along n, t₁, t₂ of a point whose sides move by `u`, for friction μ and what slides.
 #[inline(always)]
-fn point_force<S: Space, V: Wide>(numbers: &[V; MOST], at: usize, u: &V3<V>, mu: V) -> V3<V> {
+fn point_force<S: Space, V: Wide>(point: &Point<V>, u: &V3<V>, [mu, slide]: [V; 2]) -> V3<V> {
     let o = zero::<V>();
-    let k = numbers[at + Layout::<S>::STIFFNESS];
-    let normal = pressed::<S, V>(numbers, at, u[0]).most(o);
+    let k = point[Layout::<S>::STIFFNESS];
+    let normal = pressed::<S, V>(point, u[0]).most(o);
     let mut force = [normal, o, o];
-    let slip = [u[1] + numbers[Layout::<S>::SLIDE], u[2]];
+    let slip = [u[1] + slide, u[2]];
     let mut squared = o;
     for j in 0..Layout::<S>::TANGENTS {
-        force[1 + j] = numbers[at + Layout::<S>::FORCE + 1 + j] - k * slip[j];
+        force[1 + j] = point[Layout::<S>::FORCE + 1 + j] - k * slip[j];
         squared = squared + force[1 + j] * force[1 + j];
     }
     let shrink = (mu * normal / squared.root().most(V::splat(1e-30))).least(V::splat(1.0));
@@ -249,18 +263,17 @@ fn point_force<S: Space, V: Wide>(numbers: &[V; MOST], at: usize, u: &V3<V>, mu:
 
 /// λ − k (g + u): the normal force of a point whose sides move by `u`, or its lack if negative.
 #[inline(always)]
-fn pressed<S: Space, V: Wide>(numbers: &[V; MOST], at: usize, u: V) -> V {
-    let k = numbers[at + Layout::<S>::STIFFNESS];
-    numbers[at + Layout::<S>::FORCE] - k * (numbers[at + Layout::<S>::GAP] + u)
+fn pressed<S: Space, V: Wide>(point: &Point<V>, u: V) -> V {
+    let k = point[Layout::<S>::STIFFNESS];
+    point[Layout::<S>::FORCE] - k * (point[Layout::<S>::GAP] + u)
 }
 
 /// Gaps and stiffnesses of a substep.
 #[inline(always)]
-fn begin_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: Range<usize>, law: &Law) {
-    let (o, one) = (zero::<V>(), V::splat(1.0));
+fn begin_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[RecordGroup], law: &Law) {
     for group in groups {
-        let (records, a, b) = ends_of(field, group);
-        let mut numbers = read_records::<S, V>(&field.records, &records);
+        let (records, [a, b]) = (&group.records, field.ends_of(group));
+        let numbers = read_header::<S, V>(&field.records, records);
         let axes = axes::<S, V>(&numbers);
         let drift = S::relative(
             &axes,
@@ -273,74 +286,74 @@ fn begin_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: Range<usize>, law:
             &S::motion(&gather::<V>(&field.motion, &b)),
         );
         let mass = numbers[Layout::<S>::MASS];
-        let e = numbers[Layout::<S>::RESTITUTION];
-        let h = V::splat(law.h);
-        for p in 0..S::POINTS {
-            let at = Layout::<S>::point(p);
-            let c = place::<S, V>(&numbers, at);
-            let d0 = numbers[at + Layout::<S>::SEPARATION];
-            let d = d0 + S::at_point(&drift, &c)[0];
-            let u = S::at_point(&motion, &c)[0];
-            let is_point = (V::splat(0.5 * NO_POINT) - d0).positive();
-            // Whether the sides will meet in this substep, with the fall it adds.
-            let fall = V::splat(law.acceleration * law.h);
-            let meets = (-(d + h * (u - fall))).positive() * (-u).positive();
-            let weight = mass * V::splat(law.acceleration);
-            let known = numbers[at + Layout::<S>::FORCE];
-            let bounces = meets * (-u - V::splat(law.threshold)).positive() * e.positive();
-            // A rebound must be exact: what is missing of it is energy lost at every bounce.
-            let firm = one + bounces * V::splat(FIRM_BOUNCE);
-            let stopping = meets * mass * (-u / h) * firm;
-            let load = known
-                .most(weight)
-                .most(stopping)
-                .least(weight * V::splat(MOST_LOAD));
-            numbers[at + Layout::<S>::STIFFNESS] = load * V::splat(law.stiffness) * is_point;
-            let repaired = d.most(o) + V::splat(law.repaired) * (d + V::splat(law.slop)).least(o);
-            let rebound = h * e * u;
-            numbers[at + Layout::<S>::GAP] = repaired + bounces * (rebound - repaired);
+        for p in 0..group.points as usize {
+            let mut point = read_point::<S, V>(&field.records, records, p);
+            let e = extra::<S, V>(&numbers, &point, Layout::<S>::RESTITUTION);
+            let c = place::<S, V>(&point);
+            let moving = [S::at_point(&drift, &c)[0], S::at_point(&motion, &c)[0]];
+            begin_point::<S, V>(&mut point, moving, [mass, e], law);
+            write_point::<S, V>(&field.records, records, p, point);
         }
-        write_records::<S, V>(&field.records, &records, &numbers);
     }
 }
 
-/// The eight records of a group, and their bodies.
+/// Gap and stiffness of a point whose sides have drifted apart by `drift` and part at `u`.
 #[inline(always)]
-fn ends_of(field: &Field<'_>, group: usize) -> ([u32; LANES], [u32; LANES], [u32; LANES]) {
-    let (mut records, mut a, mut b) = ([0; LANES], [0; LANES], [0; LANES]);
-    for k in 0..LANES {
-        let record = group * LANES + k;
-        records[k] = record as u32;
-        [a[k], b[k]] = field.ends[record];
-    }
-    (records, a, b)
+fn begin_point<S: Space, V: Wide>(
+    point: &mut Point<V>,
+    [drift, u]: [V; 2],
+    [mass, e]: [V; 2],
+    law: &Law,
+) {
+    let (o, one, h) = (zero::<V>(), V::splat(1.0), V::splat(law.h));
+    let d0 = point[Layout::<S>::SEPARATION];
+    let d = d0 + drift;
+    let is_point = (V::splat(0.5 * NO_POINT) - d0).positive();
+    // Whether the sides will meet in this substep, with the fall it adds.
+    let fall = V::splat(law.acceleration * law.h);
+    let meets = (-(d + h * (u - fall))).positive() * (-u).positive();
+    let weight = mass * V::splat(law.acceleration);
+    let known = point[Layout::<S>::FORCE];
+    let bounces = meets * (-u - V::splat(law.threshold)).positive() * e.positive();
+    // A rebound must be exact: what is missing of it is energy lost at every bounce.
+    let firm = one + bounces * V::splat(FIRM_BOUNCE);
+    let stopping = meets * mass * (-u / h) * firm;
+    let load = known
+        .most(weight)
+        .most(stopping)
+        .least(weight * V::splat(MOST_LOAD));
+    point[Layout::<S>::STIFFNESS] = load * V::splat(law.stiffness) * is_point;
+    let repaired = d.most(o) + V::splat(law.repaired) * (d + V::splat(law.slop)).least(o);
+    let rebound = h * e * u;
+    point[Layout::<S>::GAP] = repaired + bounces * (rebound - repaired);
 }
 
 /// λ moves towards f.
 #[inline(always)]
-fn learn_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: Range<usize>, law: &Law) {
+fn learn_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[RecordGroup], law: &Law) {
     let (loading, unloading) = (V::splat(law.loading), V::splat(law.unloading));
     for group in groups {
-        let (records, a, b) = ends_of(field, group);
-        let mut numbers = read_records::<S, V>(&field.records, &records);
+        let (records, [a, b]) = (&group.records, field.ends_of(group));
+        let numbers = read_header::<S, V>(&field.records, records);
         let x = S::relative(
             &axes::<S, V>(&numbers),
             &S::motion(&gather::<V>(&field.shift, &a)),
             &S::motion(&gather::<V>(&field.shift, &b)),
         );
         let mu = numbers[Layout::<S>::MU];
-        for p in 0..S::POINTS {
-            let at = Layout::<S>::point(p);
-            let c = place::<S, V>(&numbers, at);
-            let force = point_force::<S, V>(&numbers, at, &S::at_point(&x, &c), mu);
-            let grows = (force[0] - numbers[at + Layout::<S>::FORCE]).positive();
+        for p in 0..group.points as usize {
+            let mut point = read_point::<S, V>(&field.records, records, p);
+            let slide = extra::<S, V>(&numbers, &point, Layout::<S>::SLIDE);
+            let u = S::at_point(&x, &place::<S, V>(&point));
+            let force = point_force::<S, V>(&point, &u, [mu, slide]);
+            let grows = (force[0] - point[Layout::<S>::FORCE]).positive();
             let part = unloading + (loading - unloading) * grows;
             for j in 0..S::DIM {
-                let known = numbers[at + Layout::<S>::FORCE + j];
-                numbers[at + Layout::<S>::FORCE + j] = known + part * (force[j] - known);
+                let known = point[Layout::<S>::FORCE + j];
+                point[Layout::<S>::FORCE + j] = known + part * (force[j] - known);
             }
+            write_point::<S, V>(&field.records, records, p, point);
         }
-        write_records::<S, V>(&field.records, &records, &numbers);
     }
 }
 
@@ -354,23 +367,16 @@ fn choose<V: Wide>([is_b, is_a]: [V; 2], p: V3<V>, q: V3<V>) -> V3<V> {
     chosen
 }
 
-/// Relative motion of a patch's sides seen from one of its bodies.
+/// Motion of a body relative to another at a patch, as B's relative to A's: `side` is 1 where the
+/// body is B and −1 where it is A.
 #[inline(always)]
 fn relative<S: Space, V: Wide>(
     axes: &Axes<V>,
-    is: [V; 2],
+    side: V,
     own: &Moving<V>,
     other: &Moving<V>,
 ) -> Twist<V> {
-    let a = Moving {
-        linear: choose(is, other.linear, own.linear),
-        angular: choose(is, other.angular, own.angular),
-    };
-    let b = Moving {
-        linear: choose(is, own.linear, other.linear),
-        angular: choose(is, own.angular, other.angular),
-    };
-    S::relative(axes, &a, &b)
+    S::relative(axes, other, own).map(|x| side * x)
 }
 
 /// Adds what one patch of each of eight bodies does to it.
@@ -386,30 +392,38 @@ fn add_side<S: Space, V: Wide>(
     held: &mut Held<V>,
 ) {
     let o = zero::<V>();
-    let (one, half) = (V::splat(1.0), V::splat(0.5));
-    let numbers = read_records::<S, V>(&field.records, &sides.records);
+    let one = V::splat(1.0);
+    let numbers = read_header::<S, V>(&field.records, &sides.records);
     let other = S::motion(&gather::<V>(&field.shift, &sides.others));
     let axes = axes::<S, V>(&numbers);
-    let side = V::load(&sides.side);
-    let weight = V::load(&sides.weight);
+    let signed = V::load(&sides.signed);
     // 1 and 0 where the body is B, 0 and 1 where it is A.
-    let is = [half * (one + side), half * (one - side)];
-    let arm = choose(is, axes.arm_b, axes.arm_a);
-    let x = relative::<S, V>(&axes, is, own, &other);
-    let x_aim = relative::<S, V>(&axes, is, aim, &other);
+    let is_b = signed.positive();
+    let is = [is_b, one - is_b];
+    let side = is[0] - is[1];
+    let weight = side * signed;
+    // The body as B, the other one as A.
+    let seen = Axes {
+        arm_a: choose(is, axes.arm_a, axes.arm_b),
+        arm_b: choose(is, axes.arm_b, axes.arm_a),
+        ..axes
+    };
+    let x = relative::<S, V>(&seen, side, own, &other);
+    let x_aim = relative::<S, V>(&seen, side, aim, &other);
     let mu = numbers[Layout::<S>::MU];
     let mut grip = Grip {
         wrench: [o; 6],
         sums: [o; 6],
     };
-    for p in 0..S::POINTS {
-        let at = Layout::<S>::point(p);
-        let c = place::<S, V>(&numbers, at);
+    for p in 0..sides.points as usize {
+        let point = read_point::<S, V>(&field.records, &sides.records, p);
+        let slide = extra::<S, V>(&numbers, &point, Layout::<S>::SLIDE);
+        let c = place::<S, V>(&point);
         let u = S::at_point(&x, &c);
-        let force = point_force::<S, V>(&numbers, at, &u, mu);
-        let now = pressed::<S, V>(&numbers, at, u[0]);
-        let then = pressed::<S, V>(&numbers, at, S::at_point(&x_aim, &c)[0]);
-        let k = numbers[at + Layout::<S>::STIFFNESS] * now.most(then).positive() * weight;
+        let force = point_force::<S, V>(&point, &u, [mu, slide]);
+        let now = pressed::<S, V>(&point, u[0]);
+        let then = pressed::<S, V>(&point, S::at_point(&x_aim, &c)[0]);
+        let k = point[Layout::<S>::STIFFNESS] * now.most(then).positive() * weight;
         S::add_force(&force, &c, &mut grip.wrench);
         let (ka, kb) = (k * c[0], k * c[1]);
         let parts = [k, ka, kb, ka * c[0], ka * c[1], kb * c[1]];
@@ -417,20 +431,20 @@ fn add_side<S: Space, V: Wide>(
             *sum = *sum + part;
         }
     }
-    S::hold(&axes, &grip, arm, side, held);
+    S::hold(&axes, &grip, seen.arm_b, side, held);
 }
 
 /// What inertia and patches do to the bodies of a group, where they are, and their inertia.
 #[inline(always)]
-fn held<S: Space, V: Wide>(
+pub(super) fn held<S: Space, V: Wide>(
     field: &Field<'_>,
     group: &BodyGroup,
     sides: &[Sides],
 ) -> (Held<V>, Moving<V>, V3<V>, [V; 6]) {
     let own = S::motion(&gather::<V>(&field.shift, &group.bodies));
     let aim = S::motion(&gather::<V>(&field.aim, &group.bodies));
-    let m = gather_slice::<V>(field.mass, &group.bodies);
-    let i = gather_slice::<V>(field.inertia, &group.bodies);
+    let m = gather::<V>(&field.mass, &group.bodies);
+    let i = gather::<V>(&field.inertia, &group.bodies);
     let (mass, inertia) = ([m[0], m[1], m[2]], [i[0], i[1], i[2], i[3], i[4], i[5]]);
     let away = sub(aim.linear, own.linear);
     let mut held = Held::by(Moving {
@@ -467,68 +481,15 @@ fn settle_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], sid
     }
 }
 
-/// Writes down what inertia and patches do to bodies that linkages move.
-#[inline(always)]
-fn grasp_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) {
-    for group in groups {
-        let (held, ..) = held::<S, V>(field, group, sides);
-        let (f, t, s1, s2) = (held.load.linear, held.load.angular, held.s1, held.s2);
-        let first = [f[0], f[1], f[2], t[0], t[1], t[2], held.s0, s1[0]];
-        let second = [s1[1], s1[2], s2[0], s2[1], s2[2], s2[3], s2[4], s2[5]];
-        for (half, numbers) in [first, second].into_iter().enumerate() {
-            for (&body, row) in group.bodies.iter().zip(V::transpose(numbers)) {
-                if body != 0 {
-                    let mut stored = Column::default();
-                    row.store(&mut stored);
-                    field.grasp.write(2 * body as usize + half, stored);
-                }
-            }
-        }
-    }
-}
-
-/// What inertia and patches do to a body that a linkage moves.
-#[derive(Clone, Copy, Debug)]
-pub struct Grasp {
-    /// Force and torque: f, t.
-    pub(crate) load: [f64; 6],
-    /// Σk, Σk r, Σk r rᵀ: see [`super::reduced`].
-    pub(crate) s0: f64,
-    pub(crate) s1: [f64; 3],
-    pub(crate) s2: [f64; 6],
-}
-
-impl Grasp {
-    /// As the kernel wrote it down.
-    pub(crate) fn read(field: &Field<'_>, place: usize) -> Self {
-        let first = field.grasp.read(2 * place).0.map(f64::from);
-        let second = field.grasp.read(2 * place + 1).0.map(f64::from);
-        let mut load = [0.0; 6];
-        load.copy_from_slice(&first[..6]);
-        let mut s2 = [0.0; 6];
-        s2.copy_from_slice(&second[2..]);
-        Self {
-            load,
-            s0: first[6],
-            s1: [first[7], second[0], second[1]],
-            s2,
-        }
-    }
-}
-
 dispatch! {
     /// Finds gaps and stiffnesses of a substep.
-    fn begin<S: Space>(field: &Field<'_>, groups: Range<usize>, law: &Law) = begin_kernel
+    fn begin<S: Space>(field: &Field<'_>, groups: &[RecordGroup], law: &Law) = begin_kernel
 }
 dispatch! {
     /// Moves the known forces towards the present ones.
-    fn learn<S: Space>(field: &Field<'_>, groups: Range<usize>, law: &Law) = learn_kernel
+    fn learn<S: Space>(field: &Field<'_>, groups: &[RecordGroup], law: &Law) = learn_kernel
 }
 dispatch! {
     /// Moves each body of a colour to where inertia and its patches balance.
     fn settle<S: Space>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) = settle_kernel
-}
-dispatch! {
-    /// Writes down what inertia and patches do to bodies that linkages move.
-    fn grasp<S: Space>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) = grasp_kernel
 }

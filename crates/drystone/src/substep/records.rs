@@ -1,10 +1,15 @@
 //! Records of patches: see [`super::patch`] for what is in them.
+//!
+//! Kernels take eight records at a time, those with many points first, so that eight together have
+//! about as many points each.
 
 use super::patch::{Layout, NO_POINT};
 use super::shared::Shared;
 use super::simd::{Column, LANES};
+use super::touching::MOST;
 use crate::space::{Components, Space};
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One point of a patch, to be written into a record.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,12 +36,62 @@ pub(crate) struct PatchNumbers<S: Space> {
     pub(crate) count: usize,
 }
 
+/// Eight records that kernels work on together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordGroup {
+    /// 0 for none.
+    pub(crate) records: [u32; LANES],
+    /// Points that any of them has.
+    pub(crate) points: u32,
+}
+
+/// Puts records of each batch with equally many points together, those with many first. `patches`
+/// are records, their points and their batches. Returns where the groups of each batch end.
+pub(super) fn group_records(
+    patches: impl Iterator<Item = (u32, u8, usize)> + Clone,
+    batches: usize,
+    groups: &mut Vec<RecordGroup>,
+) -> Vec<usize> {
+    // Most points first.
+    let class = |points: u8, batch: usize| batch * MOST + (MOST - points as usize);
+    let mut places = vec![0_usize; batches * MOST];
+    for (_, points, batch) in patches.clone() {
+        places[class(points, batch)] += 1;
+    }
+    let (mut total, mut ends) = (0, Vec::with_capacity(batches));
+    for of_batch in places.chunks_mut(MOST) {
+        for place in of_batch {
+            total += std::mem::replace(place, total);
+        }
+        // Each batch begins with a group of its own.
+        total = total.next_multiple_of(LANES);
+        ends.push(total / LANES);
+    }
+    let empty = RecordGroup {
+        records: [0; LANES],
+        points: 0,
+    };
+    groups.clear();
+    groups.resize(total / LANES, empty);
+    for (record, points, batch) in patches {
+        let place = &mut places[class(points, batch)];
+        let group = &mut groups[*place / LANES];
+        group.records[*place % LANES] = record;
+        group.points = group.points.max(u32::from(points));
+        *place += 1;
+    }
+    ends
+}
+
 /// All records. The first belongs to no patch; patch k has record k + 1.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Records {
     pub(crate) columns: Vec<Column>,
     /// Bodies A and B of each record, as places in the body columns.
     pub(crate) ends: Vec<[u32; 2]>,
+    /// Points of each record; 0 where there is no patch.
+    #[serde(skip)]
+    pub(crate) counts: Vec<u8>,
 }
 
 impl Records {
@@ -47,6 +102,7 @@ impl Records {
             // Twice as many, so that room is seldom made.
             let room = needed.max(2 * self.ends.len());
             self.ends.resize(room, [0; 2]);
+            self.counts.resize(room, 0);
             self.columns.resize(room * S::RECORD, Column::default());
         }
     }
@@ -55,6 +111,7 @@ impl Records {
     pub(crate) fn clear<S: Space>(&mut self, patch: u32) {
         let record = patch as usize + 1;
         self.ends[record] = [0; 2];
+        self.counts[record] = 0;
         self.columns[record * S::RECORD..(record + 1) * S::RECORD].fill(Column::default());
     }
 
@@ -63,21 +120,19 @@ impl Records {
         SharedRecords {
             columns: Shared::new(&mut self.columns),
             ends: Shared::new(&mut self.ends),
+            counts: Shared::new(&mut self.counts),
+            is_regrouped: AtomicBool::new(false),
         }
     }
 
     /// Sets the normal force at a patch's point, N.
     pub(crate) fn set_normal_force<S: Space>(&mut self, patch: u32, point: usize, force: f64) {
-        let at = Layout::<S>::point(point) + Layout::<S>::FORCE;
-        let column = (patch as usize + 1) * S::RECORD + at / LANES;
-        self.columns[column].0[at % LANES] = force as f32;
+        self.columns[point_of::<S>(patch, point)].0[Layout::<S>::FORCE] = force as f32;
     }
 
     /// The gap of a patch's point in the last substep, m.
     pub(crate) fn gap<S: Space>(&self, patch: u32, point: usize) -> f64 {
-        let at = Layout::<S>::point(point) + Layout::<S>::GAP;
-        let column = (patch as usize + 1) * S::RECORD + at / LANES;
-        f64::from(self.columns[column].0[at % LANES])
+        f64::from(self.columns[point_of::<S>(patch, point)].0[Layout::<S>::GAP])
     }
 
     /// The force at a patch's point in the patch's axes, N.
@@ -90,12 +145,17 @@ impl Records {
     }
 }
 
+/// The column of a patch's point.
+fn point_of<S: Space>(patch: u32, point: usize) -> usize {
+    (patch as usize + 1) * S::RECORD + Layout::<S>::HEADER + point
+}
+
 /// The force at a point of a record in its patch's axes, N.
 pub(crate) fn force_in<S: Space>(record: &[Column], point: usize) -> [f64; 3] {
-    let at = Layout::<S>::point(point) + Layout::<S>::FORCE;
+    let numbers = &record[Layout::<S>::HEADER + point].0;
     let mut force = [0.0; 3];
     for (k, part) in force.iter_mut().enumerate().take(S::DIM) {
-        *part = f64::from(record[(at + k) / LANES].0[(at + k) % LANES]);
+        *part = f64::from(numbers[Layout::<S>::FORCE + k]);
     }
     force
 }
@@ -107,9 +167,17 @@ const MOST_COLUMNS: usize = 6;
 pub(crate) struct SharedRecords<'a> {
     columns: Shared<'a, Column>,
     ends: Shared<'a, [u32; 2]>,
+    counts: Shared<'a, u8>,
+    /// Whether a record has other than the points it had.
+    is_regrouped: AtomicBool,
 }
 
 impl SharedRecords<'_> {
+    /// Whether a record has been written that has not as many points as before.
+    pub(crate) fn is_regrouped(&self) -> bool {
+        self.is_regrouped.load(Ordering::Relaxed)
+    }
+
     /// The record of a patch.
     pub(crate) fn read<S: Space>(&self, patch: u32) -> [Column; MOST_COLUMNS] {
         let first = (patch as usize + 1) * S::RECORD;
@@ -124,6 +192,11 @@ impl SharedRecords<'_> {
     pub(crate) fn write<S: Space>(&self, patch: u32, bodies: [u32; 2], numbers: &PatchNumbers<S>) {
         let record = patch as usize + 1;
         self.ends.write(record, bodies.map(|k| k + 1));
+        let count = numbers.count as u8;
+        if self.counts.read(record) != count {
+            self.counts.write(record, count);
+            self.is_regrouped.store(true, Ordering::Relaxed);
+        }
         let mut columns = self.read::<S>(patch);
         numbers.put_into(&mut columns);
         for (k, &column) in columns.iter().enumerate().take(S::RECORD) {
@@ -133,7 +206,8 @@ impl SharedRecords<'_> {
 }
 
 impl<S: Space> PatchNumbers<S> {
-    /// Writes what detection knows into a record; what the kernels keep there stays.
+    /// Writes what detection knows into a record; what the kernels keep of points that are there
+    /// stays.
     fn put_into(&self, columns: &mut [Column; MOST_COLUMNS]) {
         let mut put = |at: usize, value: f64| columns[at / LANES].0[at % LANES] = value as f32;
         let basis = &self.basis;
@@ -148,24 +222,34 @@ impl<S: Space> PatchNumbers<S> {
         }
         put(Layout::<S>::MU, self.friction);
         put(Layout::<S>::MASS, self.mass);
-        put(Layout::<S>::RESTITUTION, self.restitution);
-        put(Layout::<S>::SLIDE, self.slide);
+        if Layout::<S>::HAS_ROOM {
+            put(Layout::<S>::RESTITUTION, self.restitution);
+            put(Layout::<S>::SLIDE, self.slide);
+        }
         for p in 0..S::POINTS {
-            let at = Layout::<S>::point(p);
-            let point = self.points[p];
-            let is_there = p < self.count;
-            let separation = if is_there {
-                point.separation
-            } else {
-                f64::from(NO_POINT)
-            };
-            put(at + Layout::<S>::SEPARATION, separation);
-            for k in 0..Layout::<S>::TANGENTS {
-                put(at + Layout::<S>::PLACE + k, point.place[k]);
-            }
-            for k in 0..S::DIM {
-                put(at + Layout::<S>::FORCE + k, point.force[k]);
-            }
+            self.put_point(p, &mut columns[Layout::<S>::HEADER + p]);
+        }
+    }
+
+    fn put_point(&self, p: usize, column: &mut Column) {
+        if p >= self.count {
+            // No force and no stiffness: it does nothing next to patches with more points.
+            *column = Column::default();
+            column.0[Layout::<S>::SEPARATION] = NO_POINT;
+            return;
+        }
+        let mut put = |at: usize, value: f64| column.0[at] = value as f32;
+        let point = &self.points[p];
+        put(Layout::<S>::SEPARATION, point.separation);
+        for k in 0..Layout::<S>::TANGENTS {
+            put(Layout::<S>::PLACE + k, point.place[k]);
+        }
+        for k in 0..S::DIM {
+            put(Layout::<S>::FORCE + k, point.force[k]);
+        }
+        if !Layout::<S>::HAS_ROOM {
+            put(Layout::<S>::RESTITUTION, self.restitution);
+            put(Layout::<S>::SLIDE, self.slide);
         }
     }
 }

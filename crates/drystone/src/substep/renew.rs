@@ -100,6 +100,11 @@ impl<'a, S: Space> Renewing<'a, S> {
         }
     }
 
+    /// Whether a patch has been written that has not as many points as before.
+    pub(crate) fn is_regrouped(&self) -> bool {
+        self.records.is_regrouped()
+    }
+
     /// Writes one patch. Points that continue old ones keep their forces.
     pub(crate) fn write(&self, renewal: &Renewal) {
         let found = &self.found[renewal.part];
@@ -107,12 +112,13 @@ impl<'a, S: Space> Renewing<'a, S> {
         let touched = &found.touched[renewal.manner];
         let bodies = self.ground.bodies;
         self.list.change(renewal.at as usize, |patch| {
-            let before = std::mem::replace(patch, fresh(bodies, touched, points, patch.next));
+            let renewed = fresh(bodies, touched, points);
             let mut forces = [[0.0; 3]; MOST];
             if !renewal.is_new {
                 let record = self.records.read::<S>(renewal.at);
-                forces = inherited(&before, &record, patch, bodies);
+                forces = inherited(patch, &record, &renewed, bodies);
             }
+            *patch = renewed;
             let numbers = numbers_of(self.ground, patch, &forces);
             let ends = [patch.a, patch.b];
             self.records.write(renewal.at, ends, &numbers);
@@ -214,7 +220,6 @@ fn fresh<S: Space>(
     bodies: &Bodies<S>,
     touched: &Touched<S>,
     points: &[ContactPoint<S>],
-    next: u32,
 ) -> Patch<S> {
     let (Pair { a, b }, manner) = (touched.pair, &touched.manner);
     let mut kept = [points[0]; MOST];
@@ -229,7 +234,6 @@ fn fresh<S: Space>(
         count,
         points: kept,
         anchors: kept.map(|p| frame.local_point(p.position)),
-        next,
     }
 }
 

@@ -90,19 +90,35 @@ pub(crate) struct Strike<S: Space> {
 pub(crate) struct Strikes<S: Space> {
     /// In the order of patches.
     list: Vec<Strike<S>>,
-    /// Motion of all bodies before; empty if there was no impact.
-    before: Vec<Motion<S>>,
+    /// Bodies that were struck, ascending, and their motion before.
+    before: Vec<(u32, Motion<S>)>,
     #[serde(skip)]
     scratch: Scratch,
-    /// Inverse inertia of every body in world axes, 1/(kg·m²).
     #[serde(skip)]
-    answers: Vec<S::Inertia>,
+    answers: Answers<S>,
+}
+
+/// How bodies that were struck answer.
+#[derive(Clone, Debug)]
+struct Answers<S: Space> {
+    /// Whether a body was struck in this step.
+    is_known: Vec<bool>,
+    /// Its inverse inertia in world axes, 1/(kg·m²); of other bodies anything.
+    inv_inertia: Vec<S::Inertia>,
+}
+
+impl<S: Space> Default for Answers<S> {
+    fn default() -> Self {
+        Self {
+            is_known: Vec::new(),
+            inv_inertia: Vec::new(),
+        }
+    }
 }
 
 /// Lists that are kept for their memory.
 #[derive(Clone, Debug, Default)]
 struct Scratch {
-    is_fast: Vec<bool>,
     is_struck: Vec<bool>,
     active: Vec<u32>,
     struck: Vec<u32>,
@@ -114,7 +130,7 @@ impl<S: Space> Default for Strikes<S> {
             list: Vec::new(),
             before: Vec::new(),
             scratch: Scratch::default(),
-            answers: Vec::new(),
+            answers: Answers::default(),
         }
     }
 }
@@ -128,31 +144,35 @@ impl<S: Space> Strikes<S> {
 
     /// What impacts took from a body's motion.
     pub(crate) fn change(&self, body: usize, after: &Motion<S>) -> Motion<S> {
-        let before = self.before.get(body).unwrap_or(after);
+        let at = self.before.binary_search_by_key(&(body as u32), |b| b.0);
+        let before = at.map_or(after, |at| &self.before[at].1);
         Motion {
             linear: before.linear - after.linear,
             spin: before.spin - after.spin,
         }
     }
 
-    /// Lets whatever is about to hit something hit it.
-    pub(crate) fn strike(&mut self, bodies: &mut Bodies<S>, web: &Web<'_, S>, law: &StrikeLaw<S>) {
+    /// Lets whatever is about to hit something hit it: `first` are the patches, ascending, that
+    /// may be about to.
+    pub(crate) fn strike(
+        &mut self,
+        bodies: &mut Bodies<S>,
+        web: &Web<'_, S>,
+        law: &StrikeLaw<S>,
+        first: impl Iterator<Item = u32>,
+    ) {
         self.list.clear();
-        self.before.clear();
+        self.forget();
         let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.find_fast(bodies, web, law.least);
+        scratch.active.clear();
+        scratch.active.extend(first);
         let (mut visits, most_visits) = (0, MOST_VISITS + MOST_VISITS_A_BODY * bodies.len());
         for _ in 0..SWEEPS {
             if scratch.active.is_empty() || visits > most_visits {
                 break;
             }
             visits += scratch.active.len();
-            if self.before.is_empty() {
-                self.before.clone_from(&bodies.motion);
-                self.answers.clear();
-                let answers = (0..bodies.len()).map(|k| bodies.world_inv_inertia(k));
-                self.answers.extend(answers);
-            }
+            scratch.is_struck.resize(bodies.len(), false);
             for at in 0..scratch.active.len() {
                 let patch = scratch.active[at];
                 if self.strike_patch(bodies, web.patches.patch(patch), patch, law) {
@@ -162,11 +182,35 @@ impl<S: Space> Strikes<S> {
             scratch.follow(web);
         }
         self.scratch = scratch;
-        if self.list.is_empty() {
-            self.before.clear();
-        }
+        self.before.sort_unstable_by_key(|b| b.0);
         self.merge();
         self.settle_rebounds(bodies, web.patches, law);
+    }
+
+    /// Forgets the bodies that were struck.
+    fn forget(&mut self) {
+        for (body, _) in self.before.drain(..) {
+            if let Some(is_known) = self.answers.is_known.get_mut(body as usize) {
+                *is_known = false;
+            }
+        }
+    }
+
+    /// Remembers what two bodies were like before they were struck.
+    fn know(&mut self, bodies: &Bodies<S>, ends: [u32; 2]) {
+        let known = self.answers.is_known.len();
+        if known < bodies.len() {
+            self.answers.is_known.resize(bodies.len(), false);
+            let new = (known..bodies.len()).map(|k| bodies.inertial[k].inv_inertia);
+            self.answers.inv_inertia.extend(new);
+        }
+        for body in ends {
+            let k = body as usize;
+            if !std::mem::replace(&mut self.answers.is_known[k], true) {
+                self.before.push((body, bodies.motion[k]));
+                self.answers.inv_inertia[k] = bodies.world_inv_inertia(k);
+            }
+        }
     }
 
     /// Where hits follow each other, what a point parts with in the end is what its law asks for.
@@ -221,6 +265,7 @@ impl<S: Space> Strikes<S> {
         if count == 0 {
             return false;
         }
+        self.know(bodies, [patch.a, patch.b]);
         if count > 1 {
             let part = 1.0 / count as f64;
             let mut middle = ContactPoint {
@@ -233,7 +278,7 @@ impl<S: Space> Strikes<S> {
                 middle.separation += points[k].separation * part;
             }
             if let Some((impulse, rebound)) =
-                strike_point((bodies, &self.answers), patch, &middle, law)
+                strike_point((bodies, &self.answers.inv_inertia), patch, &middle, law)
             {
                 for k in hitting() {
                     strike.impulse[k] = impulse * part;
@@ -243,7 +288,7 @@ impl<S: Space> Strikes<S> {
         }
         for (k, point) in points.iter().enumerate() {
             if let Some((impulse, rebound)) =
-                strike_point((bodies, &self.answers), patch, point, law)
+                strike_point((bodies, &self.answers.inv_inertia), patch, point, law)
             {
                 strike.impulse[k] += impulse;
                 strike.rebound[k] = rebound.or(strike.rebound[k]);
@@ -255,40 +300,6 @@ impl<S: Space> Strikes<S> {
 }
 
 impl Scratch {
-    /// Patches of whatever is fast enough to hit.
-    fn find_fast<S: Space>(&mut self, bodies: &Bodies<S>, web: &Web<'_, S>, least: f64) {
-        self.is_fast.clear();
-        let mut is_script_fast = false;
-        for k in 0..bodies.len() {
-            let Motion { linear, spin } = bodies.motion[k];
-            let radius = bodies.radius[k];
-            let sweep = if radius.is_finite() {
-                spin.length() * radius
-            } else {
-                0.0
-            };
-            // Of two that close faster than `least`, one is faster than half of it.
-            let is_fast = linear.length() + sweep > 0.5 * least;
-            self.is_fast.push(is_fast);
-            is_script_fast |= is_fast && !bodies.is_dynamic(k);
-        }
-        self.is_struck.clear();
-        self.is_struck.resize(bodies.len(), false);
-        self.active.clear();
-        for k in 0..bodies.len() {
-            let own = self.is_fast[k];
-            if !own && !is_script_fast {
-                continue;
-            }
-            for (patch, other) in web.patches_of(k as u32) {
-                if own || self.is_fast[other as usize] {
-                    self.active.push(patch);
-                }
-            }
-        }
-        self.tidy();
-    }
-
     fn note<S: Space>(&mut self, patch: &Patch<S>) {
         for body in [patch.a, patch.b] {
             if !std::mem::replace(&mut self.is_struck[body as usize], true) {

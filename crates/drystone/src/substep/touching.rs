@@ -5,6 +5,7 @@
 //! kernels follow the bodies' small drift to first order. When one has moved, the pair is detected
 //! afresh and the patch rewritten; points that continue keep their forces.
 
+use super::graph::Edge;
 use super::pairs::{Pair, PairChanges};
 use super::records::{Records, SharedRecords};
 use super::renew::{Found, Renewal, Touched};
@@ -35,8 +36,6 @@ pub(crate) struct Patch<S: Space> {
     pub(crate) points: [ContactPoint<S>; MOST],
     /// The points in A's axes, by which those whose features changed are recognised.
     pub(super) anchors: [S::Vector; MOST],
-    /// The next patch of the same pair.
-    pub(super) next: u32,
 }
 
 impl<S: Space> Patch<S> {
@@ -51,7 +50,6 @@ impl<S: Space> Patch<S> {
             count: 0,
             points: [*point; MOST],
             anchors: [S::Vector::default(); MOST],
-            next: NONE,
         }
     }
 }
@@ -82,6 +80,8 @@ impl Touching {
 pub(crate) struct Patches<S: Space> {
     pairs: Vec<Touching>,
     list: Vec<Patch<S>>,
+    /// The next patch of the same pair, of each patch.
+    next: Vec<u32>,
     unused: Vec<u32>,
     pub(crate) records: Records,
     /// Whether patches were added or removed since this was last asked.
@@ -93,6 +93,7 @@ impl<S: Space> Default for Patches<S> {
         Self {
             pairs: Vec::new(),
             list: Vec::new(),
+            next: Vec::new(),
             unused: Vec::new(),
             records: Records::default(),
             has_changed: false,
@@ -115,17 +116,53 @@ impl<S: Space> Patches<S> {
         self.pairs.len()
     }
 
+    /// Numbers of live patches, in the order of their bodies.
+    fn numbers(&self) -> impl Iterator<Item = u32> {
+        let of = |at: u32| (at != NONE).then_some(at);
+        self.pairs.iter().flat_map(move |touching| {
+            std::iter::successors(of(touching.first), move |&at| of(self.next[at as usize]))
+        })
+    }
+
     /// Live patches with their numbers, in the order of their bodies.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Patch<S>)> {
-        let of = |at: u32| self.list.get(at as usize).map(|patch| (at, patch));
-        self.pairs.iter().flat_map(move |touching| {
-            std::iter::successors(of(touching.first), move |(_, patch)| of(patch.next))
+        self.numbers().map(|at| (at, &self.list[at as usize]))
+    }
+
+    /// What touches, in the order of bodies.
+    pub(crate) fn edges(&self) -> impl Iterator<Item = Edge> {
+        self.numbers().map(|at| {
+            let record = at + 1;
+            Edge {
+                record,
+                ends: self.ends(at),
+                points: self.records.counts[record as usize],
+            }
         })
+    }
+
+    /// Points of all patches.
+    pub(crate) fn point_count(&self) -> usize {
+        self.records.counts.iter().map(|&n| usize::from(n)).sum()
+    }
+
+    /// Makes what a snapshot leaves out.
+    pub(crate) fn restore(&mut self) {
+        let mut counts = vec![0; self.records.ends.len()];
+        for (at, patch) in self.iter() {
+            counts[at as usize + 1] = patch.count as u8;
+        }
+        self.records.counts = counts;
     }
 
     /// A patch.
     pub(crate) fn patch(&self, patch: u32) -> &Patch<S> {
         &self.list[patch as usize]
+    }
+
+    /// The bodies A and B of a patch.
+    pub(crate) fn ends(&self, patch: u32) -> [u32; 2] {
+        self.records.ends[patch as usize + 1].map(|k| k - 1)
     }
 
     /// The normal of a patch, from A to B.
@@ -155,12 +192,19 @@ impl<S: Space> Patches<S> {
         let records = self.records.ends.len();
         self.pairs.iter().all(|touching| {
             is_body(touching.pair.a) && is_body(touching.pair.b) && is_patch(touching.first)
-        }) && self.list.iter().all(|patch| {
-            is_body(patch.a) && is_body(patch.b) && patch.count <= MOST && is_patch(patch.next)
-        }) && self.unused.iter().all(|&k| is_patch(k) && k != NONE)
+        }) && self
+            .list
+            .iter()
+            .all(|patch| is_body(patch.a) && is_body(patch.b) && patch.count <= S::POINTS)
+            && self.next.len() == self.list.len()
+            && self.next.iter().all(|&k| is_patch(k))
+            && self.unused.iter().all(|&k| is_patch(k) && k != NONE)
             && self.records.columns.len() == records * S::RECORD
             && (self.list.is_empty() || records > self.list.len())
             && self.is_acyclic()
+            && self
+                .iter()
+                .all(|(at, patch)| self.records.ends[at as usize + 1] == [patch.a + 1, patch.b + 1])
     }
 
     /// Whether chains of patches end.
@@ -168,11 +212,11 @@ impl<S: Space> Patches<S> {
         let mut seen = vec![false; self.list.len()];
         for touching in &self.pairs {
             let mut at = touching.first;
-            while let Some(patch) = self.list.get(at as usize) {
+            while let Some(&next) = self.next.get(at as usize) {
                 if std::mem::replace(&mut seen[at as usize], true) {
                     return false;
                 }
-                at = patch.next;
+                at = next;
             }
         }
         true
@@ -226,8 +270,7 @@ impl<S: Space> Patches<S> {
     }
 
     fn remove_chain(&mut self, mut at: u32) {
-        while let Some(patch) = self.list.get_mut(at as usize) {
-            let next = patch.next;
+        while let Some(&next) = self.next.get(at as usize) {
             self.records.clear::<S>(at);
             self.unused.push(at);
             self.has_changed = true;
@@ -277,9 +320,9 @@ impl<S: Space> Patches<S> {
         for group in points[whole.points.clone()].chunk_by(|p, q| parts(p) == parts(q)) {
             let known = self.take(&mut old, parts(&group[0]));
             let at = known.unwrap_or_else(|| self.insert(&group[0], surface));
-            self.list[at as usize].next = NONE;
-            match self.list.get_mut(last as usize) {
-                Some(before) => before.next = at,
+            self.next[at as usize] = NONE;
+            match self.next.get_mut(last as usize) {
+                Some(next) => *next = at,
                 None => first = at,
             }
             last = at;
@@ -300,6 +343,7 @@ impl<S: Space> Patches<S> {
     fn insert(&mut self, point: &ContactPoint<S>, surface: Surface) -> u32 {
         let at = self.unused.pop().unwrap_or_else(|| {
             self.list.push(Patch::blank(point, surface));
+            self.next.push(NONE);
             self.list.len() as u32 - 1
         });
         self.records.reserve::<S>(at);
@@ -316,11 +360,11 @@ impl<S: Space> Patches<S> {
     fn take(&mut self, chain: &mut u32, parts: (u32, u32)) -> Option<u32> {
         let (mut before, mut at) = (NONE, *chain);
         while let Some(patch) = self.list.get(at as usize) {
-            let next = patch.next;
+            let next = self.next[at as usize];
             let feature = patch.points[0].feature;
             if (feature.part_a, feature.part_b) == parts {
-                match self.list.get_mut(before as usize) {
-                    Some(previous) => previous.next = next,
+                match self.next.get_mut(before as usize) {
+                    Some(place) => *place = next,
                     None => *chain = next,
                 }
                 return Some(at);

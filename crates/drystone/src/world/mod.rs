@@ -505,6 +505,7 @@ impl<S: Space> World<S> {
             dt: self.settings.dt,
             margin: self.settings.margin,
             slop: self.settings.contact.slop,
+            threads: self.settings.threads,
         };
         let joints = &self.joints;
         let is_tied = |k: usize| joints.iter().any(|(_, j)| [j.a, j.b].contains(&(k as u32)));

@@ -1,0 +1,386 @@
+//! The substeps of a step, by all threads: bodies into columns, rounds, and back.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use super::columns::{Flight, column, get};
+use super::crew::{self, Worker};
+use super::graph::{Batch, Graph};
+use super::links::{self, LinkLaw, Linkage, March};
+use super::patch::{self, Field, Law};
+use super::shared::Shared;
+use super::{Circumstances, RealTime, Substep, grasp};
+use crate::body::{Bodies, Kind, Motion};
+use crate::integrate;
+use crate::shape::Pose;
+use crate::space::{Linear, Space};
+
+/// What moves a body in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mover {
+    /// Nothing: it sleeps.
+    Nobody,
+    /// Nothing ever.
+    Fixed,
+    Script,
+    /// Forces alone, in double precision.
+    Forces,
+    /// Its linkage, apart from all others.
+    Linkage,
+    /// The kernels.
+    Kernels,
+}
+
+/// Where bodies are after a step.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome<S: Space> {
+    movers: Vec<Mover>,
+    position: Vec<S::Vector>,
+    rotation: Vec<S::Rotation>,
+    motion: Vec<Motion<S>>,
+}
+
+impl<S: Space> Default for Outcome<S> {
+    fn default() -> Self {
+        Self {
+            movers: Vec::new(),
+            position: Vec::new(),
+            rotation: Vec::new(),
+            motion: Vec::new(),
+        }
+    }
+}
+
+impl<S: Space> Outcome<S> {
+    /// Makes room for as many bodies as there are.
+    fn make_room(&mut self, bodies: &Bodies<S>) {
+        if self.position.len() != bodies.len() {
+            self.position.clone_from(&bodies.position);
+            self.rotation.clone_from(&bodies.rotation);
+            self.motion.clone_from(&bodies.motion);
+        }
+    }
+
+    /// Lets bodies be there.
+    fn take(&mut self, bodies: &mut Bodies<S>) {
+        std::mem::swap(&mut self.position, &mut bodies.position);
+        std::mem::swap(&mut self.rotation, &mut bodies.rotation);
+        std::mem::swap(&mut self.motion, &mut bodies.motion);
+    }
+}
+
+/// Lists that threads write bodies' new states to.
+struct Arrival<'a, S: Space> {
+    movers: &'a [Mover],
+    bases: &'a [Pose<S>],
+    position: Shared<'a, S::Vector>,
+    rotation: Shared<'a, S::Rotation>,
+    motion: Shared<'a, Motion<S>>,
+}
+
+/// How bodies are moved by forces.
+struct Fall<'a, S: Space> {
+    bodies: &'a Bodies<S>,
+    gravity: S::Vector,
+    /// At the start of the step, s.
+    time: f64,
+    /// Of a step, and of a substep, s.
+    dt: f64,
+    h: f64,
+    substeps: u32,
+}
+
+impl<S: Space> Fall<'_, S> {
+    fn acceleration(&self, k: usize) -> Motion<S> {
+        if self.bodies.is_dynamic(k) {
+            integrate::acceleration(self.bodies, k, self.gravity, self.time)
+        } else {
+            Motion::default()
+        }
+    }
+}
+
+impl<S: Space> Arrival<'_, S> {
+    /// Puts a body into the kernels' columns.
+    fn load(&self, k: usize, field: &Field<'_>, flight: &Flight<'_>, fall: &Fall<'_, S>) {
+        // Nothing touches what forces alone move.
+        if !matches!(self.movers[k], Mover::Nobody | Mover::Forces) {
+            flight.load(field, fall.bodies, k, (&fall.acceleration(k), fall.h));
+        }
+    }
+
+    /// Says where a body is at the end.
+    fn write(&self, k: usize, field: &Field<'_>, fall: &Fall<'_, S>) {
+        let bodies = fall.bodies;
+        let present = Pose {
+            position: bodies.position[k],
+            rotation: bodies.rotation[k],
+        };
+        let (mut pose, mut motion) = (present, bodies.motion[k]);
+        match (self.movers[k], &bodies.kind[k]) {
+            (Mover::Nobody | Mover::Fixed | Mover::Linkage, _) => {}
+            (Mover::Script, Kind::Kinematic(script)) => {
+                pose = script.pose(&bodies.start[k], fall.time + fall.dt);
+            }
+            (Mover::Forces | Mover::Script, _) => {
+                let acceleration = fall.acceleration(k);
+                for _ in 0..fall.substeps {
+                    (pose, motion) =
+                        integrate::fly(bodies, k, (pose, motion), &acceleration, fall.h);
+                }
+                let drift = drift(&self.bases[k], &pose);
+                field.drift.write(k + 1, column::<S>(&drift));
+            }
+            (Mover::Kernels, _) => {
+                let drift: Motion<S> = get(&field.drift.read(k + 1));
+                pose.position = self.bases[k].position + drift.linear;
+                pose.rotation = S::turn(self.bases[k].rotation, drift.spin);
+                motion = get(&field.motion.read(k + 1));
+                let turn = (present.rotation, pose.rotation);
+                motion.spin = bodies.carried_spin(k, turn, motion.spin);
+            }
+        }
+        self.position.write(k, pose.position);
+        self.rotation.write(k, pose.rotation);
+        self.motion.write(k, motion);
+    }
+}
+
+/// How far a pose is from a base pose.
+fn drift<S: Space>(base: &Pose<S>, pose: &Pose<S>) -> Motion<S> {
+    Motion {
+        linear: pose.position - base.position,
+        spin: S::turn_between(base.rotation, pose.rotation),
+    }
+}
+
+/// What rounds over bodies work on.
+struct Rounds<'a, S> {
+    field: &'a Field<'a>,
+    graph: &'a Graph,
+    options: &'a Substep,
+    law: &'a Law,
+    space: PhantomData<S>,
+}
+
+impl<S: Space> Rounds<'_, S> {
+    /// Runs all rounds. The first batch is everybody's, and `link` then moves what joints tie; the
+    /// others are dealt out.
+    fn run(&self, worker: &Worker<'_>, link: &dyn Fn()) {
+        let Some((first, small)) = self.graph.batches.split_first() else {
+            return;
+        };
+        self.run_batch(first, &|count| worker.share(count), &|| worker.wait(), link);
+        for batch in &small[worker.share(small.len())] {
+            self.run_batch(batch, &|count| 0..count, &|| {}, &|| {});
+        }
+    }
+
+    fn run_batch(
+        &self,
+        batch: &Batch,
+        share: &dyn Fn(usize) -> Range<usize>,
+        wait: &dyn Fn(),
+        link: &dyn Fn(),
+    ) {
+        let (graph, options) = (self.graph, self.options);
+        let records = &graph.records[batch.records.clone()];
+        for round in 1..=options.rounds {
+            for color in &graph.colors[batch.colors.clone()] {
+                let groups = &graph.groups[color.clone()];
+                let mine = &groups[share(groups.len())];
+                patch::settle::<S>(options.instructions, self.field, mine, &graph.sides);
+                wait();
+            }
+            link();
+            if round % options.learn_every == 0 || round == options.rounds {
+                let mine = &records[share(records.len())];
+                patch::learn::<S>(options.instructions, self.field, mine, self.law);
+                wait();
+            }
+        }
+    }
+}
+
+impl<S: Space> RealTime<S> {
+    /// Runs the substeps and moves the bodies.
+    pub(super) fn advance(
+        &mut self,
+        bodies: &mut Bodies<S>,
+        options: &Substep,
+        around: &Circumstances<'_, S>,
+    ) {
+        self.prepare_links(bodies, options, around);
+        let mut outcome = std::mem::take(&mut self.outcome);
+        outcome.make_room(bodies);
+        self.sort_out(bodies, &mut outcome.movers);
+        self.solve(bodies, options, around, &mut outcome);
+        outcome.take(bodies);
+        self.outcome = outcome;
+        let columns = &mut self.columns;
+        self.links.for_each_marched(|k, pose, motion| {
+            if bodies.is_dynamic(k) {
+                bodies.position[k] = pose.position;
+                bodies.rotation[k] = pose.rotation;
+                bodies.motion[k] = *motion;
+                let moved = columns.moved(bodies, k);
+                columns.set_drift(k, &moved);
+            }
+        });
+    }
+
+    /// Solves what joints alone decide.
+    fn prepare_links(
+        &mut self,
+        bodies: &Bodies<S>,
+        options: &Substep,
+        around: &Circumstances<'_, S>,
+    ) {
+        if self.links.is_empty() {
+            return;
+        }
+        let law = link_law(around, around.settings.dt / f64::from(options.substeps));
+        let (sleep, graph) = (&self.sleep, &self.graph);
+        let is_awake = |k: usize| bodies.is_dynamic(k) && !sleep.is_asleep(k);
+        let touches = |k: usize| graph.is_held(k);
+        self.links
+            .prepare(bodies, around.joints, &law, is_awake, touches);
+    }
+
+    /// Says what moves each body.
+    fn sort_out(&self, bodies: &Bodies<S>, movers: &mut Vec<Mover>) {
+        let mover = |k: usize| match bodies.kind[k] {
+            _ if self.sleep.is_asleep(k) => Mover::Nobody,
+            Kind::Fixed => Mover::Fixed,
+            Kind::Kinematic(_) => Mover::Script,
+            Kind::Particle | Kind::Rigid if self.links.marches(k) => Mover::Linkage,
+            Kind::Particle | Kind::Rigid if !self.is_in_columns(k) => Mover::Forces,
+            Kind::Particle | Kind::Rigid => Mover::Kernels,
+        };
+        movers.clear();
+        movers.extend((0..bodies.len()).map(mover));
+    }
+
+    /// Runs the substeps on the columns.
+    fn solve(
+        &mut self,
+        bodies: &Bodies<S>,
+        options: &Substep,
+        around: &Circumstances<'_, S>,
+        outcome: &mut Outcome<S>,
+    ) {
+        let h = around.settings.dt / f64::from(options.substeps);
+        let (law, link_law) = (law(options, around, h), link_law(around, h));
+        let ground = links::Ground {
+            bodies,
+            joints: around.joints,
+            law: &link_law,
+        };
+        let fall = Fall {
+            bodies,
+            gravity: around.settings.gravity,
+            time: around.time,
+            dt: around.settings.dt,
+            h,
+            substeps: options.substeps,
+        };
+        self.links.march(
+            &ground,
+            &March {
+                dt: fall.dt,
+                time: fall.time,
+                gravity: fall.gravity,
+                rounds: options.rounds,
+            },
+        );
+        let joints = self.links.ties().count();
+        let (field, flight, bases) = self.columns.share(&mut self.patches.records);
+        let arrival = Arrival {
+            movers: &outcome.movers,
+            bases,
+            position: Shared::new(&mut outcome.position),
+            rotation: Shared::new(&mut outcome.rotation),
+            motion: Shared::new(&mut outcome.motion),
+        };
+        let linkages: Vec<Mutex<&mut Linkage<S>>> =
+            self.links.linkages.iter_mut().map(Mutex::new).collect();
+        // Each linkage belongs to one thread, so nobody ever waits for a lock.
+        let link = |worker: &Worker<'_>, act: &dyn Fn(&mut Linkage<S>)| {
+            if linkages.is_empty() {
+                return;
+            }
+            for linkage in &linkages[worker.share(linkages.len())] {
+                act(&mut linkage.lock().unwrap_or_else(PoisonError::into_inner));
+            }
+            worker.wait();
+        };
+        let (graph, count) = (&self.graph, field.motion.len());
+        let (instructions, h) = (options.instructions, h as f32);
+        let rounds = Rounds::<S> {
+            field: &field,
+            graph,
+            options,
+            law: &law,
+            space: PhantomData,
+        };
+        // Less work than this is not worth meeting at barriers for.
+        let worth = ((graph.records.len() + joints / 8) / 64).max(bodies.len() / 1024) + 1;
+        crew::run((around.settings.threads as usize).min(worth), |worker| {
+            for k in worker.share(bodies.len()) {
+                arrival.load(k, &field, &flight, &fall);
+            }
+            worker.wait();
+            for substep in 1..=options.substeps {
+                let own = &graph.records[worker.share(graph.records.len())];
+                patch::begin::<S>(instructions, &field, own, &law);
+                flight.aim(&field, worker.share(count), h);
+                worker.wait();
+                link(worker, &|linkage| linkage.begin(&ground, &field));
+                rounds.run(worker, &|| {
+                    if !linkages.is_empty() {
+                        let mine = &graph.tied[worker.share(graph.tied.len())];
+                        grasp::grasp::<S>(instructions, &field, mine, &graph.sides);
+                        worker.wait();
+                        link(worker, &|linkage| linkage.settle(&ground, &field));
+                    }
+                });
+                worker.wait();
+                if substep < options.substeps {
+                    link(worker, &|linkage| linkage.carry(&field));
+                }
+                flight.arrive(&field, worker.share(count), h);
+                worker.wait();
+            }
+            for k in worker.share(bodies.len()) {
+                arrival.write(k, &field, &fall);
+            }
+        });
+        self.links.remember();
+    }
+}
+
+/// The numbers of the contact law in a substep of h seconds.
+fn law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> Law {
+    // Without gravity loads have no natural acceleration; take that of the Earth.
+    let gravity = around.settings.gravity.length();
+    let acceleration = if gravity > 0.0 { gravity } else { 9.81 };
+    Law {
+        h: h as f32,
+        stiffness: (options.stiffness / (acceleration * h * h)) as f32,
+        acceleration: acceleration as f32,
+        repaired: (options.repair_rate * h).min(1.0) as f32,
+        slop: around.settings.contact.slop as f32,
+        threshold: around.settings.contact.restitution_threshold as f32,
+        loading: options.loading as f32,
+        unloading: options.unloading as f32,
+    }
+}
+
+/// The numbers of the joints' law in a substep of h seconds.
+fn link_law<S: Space>(around: &Circumstances<'_, S>, h: f64) -> LinkLaw {
+    LinkLaw {
+        h,
+        speed: around.settings.contact.repair_speed,
+    }
+}
