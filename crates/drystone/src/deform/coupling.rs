@@ -21,13 +21,15 @@
 //! shows in the certificate as an error of momentum.
 
 use super::store::{Deformables, Soft};
-use super::{Integrator, implicit::System};
+use super::Integrator;
+use super::gradients::Effort;
 use crate::body::{Bodies, Motion};
 use crate::certify::Ledger;
 use crate::detect::Contact;
 use crate::problem::Impulses;
 use crate::problem::assemble::Assembled;
 use crate::solve::settle::settle;
+use crate::solve::sweep::Sweeper;
 use crate::solve::{SolveReport, SolverKind};
 use crate::space::{Components, Linear, Space};
 
@@ -38,6 +40,12 @@ const TOLERANCE: f64 = 5e-5;
 /// Iterations of a contact solve within a round at most: the next round goes on from there, and a
 /// full solve follows the last.
 const SWEEPS: u32 = 2;
+/// Iterations of a large system in all rounds but the last.
+const BRIEF: usize = 5;
+/// Rounds of large systems at most, and the difference at which it is enough there, m/s: some
+/// micrometres a step.
+const LARGE_ROUNDS: u32 = 16;
+const LARGE_TOLERANCE: f64 = 3e-4;
 /// α.
 const RELAXATION: f64 = 1.6;
 
@@ -81,8 +89,9 @@ impl<'a, S: Space> Elastic<'a, S> {
         } else {
             free.to_vec()
         };
+        let rule = (dt, integrator, inner_threads(deformables, threads));
         let prepared = each(&mut deformables.list, threads, |soft| {
-            prepare(soft, bodies, &starred, (dt, integrator), touched)
+            prepare(soft, bodies, &starred, (rule, true), touched)
         });
         for (place, done) in prepared {
             let Prepared { masses, change } = done?;
@@ -111,9 +120,11 @@ impl<'a, S: Space> Elastic<'a, S> {
         if self.integrator == Integrator::Symplectic {
             return Ok(());
         }
-        let (starred, rule) = (&self.starred, (self.dt, self.integrator));
+        let starred = &self.starred;
+        let inner = inner_threads(self.deformables, self.threads);
+        let rule = (self.dt, self.integrator, inner);
         let prepared = each(&mut self.deformables.list, self.threads, |soft| {
-            prepare(soft, bodies, starred, rule, touched)
+            prepare(soft, bodies, starred, (rule, false), touched)
         });
         self.second_mass.fill(0.0);
         for (_, done) in prepared {
@@ -137,25 +148,98 @@ impl<'a, S: Space> Elastic<'a, S> {
             return settle(solver, assembled, impulses);
         }
         let mut rounds = self.begin(bodies, assembled, impulses);
-        let mut report = SolveReport::default();
+        let sweeps = match solver {
+            SolverKind::Pgs(_) if assembled.bounces.iter().all(Option::is_none) => {
+                self.sweep_rounds(&mut rounds, assembled, impulses)
+            }
+            _ => self.solve_rounds(&mut rounds, solver, assembled, impulses),
+        };
+        let last = settle(solver, assembled, impulses);
+        SolveReport {
+            iterations: sweeps.saturating_add(last.iterations),
+            ..last
+        }
+    }
+
+    /// Most rounds, and the tolerance in m/s.
+    fn patience(&self) -> (u32, f64) {
+        let is_large = |soft: &Soft| {
+            let system = soft.system.0.as_ref();
+            system.is_some_and(|system| system.is_iterative())
+        };
+        if self.deformables.iter().any(is_large) {
+            (LARGE_ROUNDS, LARGE_TOLERANCE)
+        } else {
+            (ROUNDS, TOLERANCE)
+        }
+    }
+
+    /// Rounds with any solver; gives its iterations.
+    fn solve_rounds(
+        &mut self,
+        rounds: &mut Rounds<S>,
+        solver: &SolverKind,
+        assembled: &mut Assembled<S>,
+        impulses: &mut Impulses<S>,
+    ) -> u32 {
         let mut brief = *solver;
         brief.set_iterations(solver.iterations_and_tolerance().0.min(SWEEPS));
+        let mut iterations = 0_u32;
         for _ in 0..ROUNDS {
-            self.move_nodes(&rounds, &mut assembled.problem.free);
+            self.move_nodes(rounds, &mut assembled.problem.free, Effort::Full);
             let v: Vec<S::Vector> = rounds.linear(&assembled.problem.free);
             rounds.relax(&mut assembled.problem.free);
             let again = settle(&mut brief, assembled, impulses);
-            report.iterations = report.iterations.saturating_add(again.iterations);
+            iterations = iterations.saturating_add(again.iterations);
             let after = assembled.problem.velocities(impulses).motion;
             if rounds.close(&v, &assembled.problem.free, &after) <= TOLERANCE {
                 break;
             }
         }
-        let last = settle(solver, assembled, impulses);
-        SolveReport {
-            iterations: report.iterations.saturating_add(last.iterations),
-            ..last
+        iterations
+    }
+
+    /// Rounds with projected Gauss-Seidel, whose numbers are kept from round to round: a node's
+    /// velocity with the impulses so far is v̂ itself, because u is what they do to it. Gives the
+    /// number of sweeps.
+    fn sweep_rounds(
+        &mut self,
+        rounds: &mut Rounds<S>,
+        assembled: &mut Assembled<S>,
+        impulses: &mut Impulses<S>,
+    ) -> u32 {
+        let mut free = assembled.problem.free.clone();
+        let mut sweeper = Sweeper::new(&assembled.problem, impulses);
+        let mut is_last = false;
+        let mut sweeps = 0;
+        let (most, tolerance) = self.patience();
+        for round in 1..=most {
+            is_last |= round == most;
+            let effort = if is_last {
+                Effort::Full
+            } else {
+                Effort::Some(BRIEF)
+            };
+            self.move_nodes(rounds, &mut free, effort);
+            let v: Vec<S::Vector> = rounds.linear(&free);
+            for (n, &k) in rounds.nodes.iter().enumerate() {
+                sweeper.velocities.motion[k as usize].linear = rounds.relaxed(n, v[n]);
+            }
+            rounds.relax(&mut free);
+            for &island in &assembled.problem.islands {
+                for sweep in 0..SWEEPS {
+                    sweeper.sweep(island, sweep % 2 == 0);
+                }
+            }
+            sweeps += SWEEPS;
+            let left = rounds.close(&v, &free, &sweeper.velocities.motion);
+            if is_last {
+                break;
+            }
+            is_last = left <= tolerance;
         }
+        assembled.problem.free = free;
+        sweeps
     }
 
     /// Gives nodes in contact their second mass.
@@ -189,7 +273,7 @@ impl<'a, S: Space> Elastic<'a, S> {
     }
 
     /// v of all nodes from z and u.
-    fn move_nodes(&mut self, rounds: &Rounds<S>, free: &mut [Motion<S>]) {
+    fn move_nodes(&mut self, rounds: &Rounds<S>, free: &mut [Motion<S>], effort: Effort) {
         let mut pull = vec![S::Vector::default(); free.len()];
         for (n, &k) in rounds.nodes.iter().enumerate() {
             let k = k as usize;
@@ -204,7 +288,7 @@ impl<'a, S: Space> Elastic<'a, S> {
             let pull: Vec<f64> = pull
                 .flat_map(|p| (0..S::DIM).map(move |axis| p.component(axis)))
                 .collect();
-            Some(system.solve(S::DIM, &pull))
+            Some(system.solve(S::DIM, &pull, effort))
         });
         for (place, change) in changes {
             if let (Some(soft), Some(change)) = (&self.deformables.list[place], change) {
@@ -240,38 +324,29 @@ struct Prepared {
     change: Vec<f64>,
 }
 
-/// Linearises and factorises a deformable. Fails with its name.
+/// Linearises a deformable, if `is_new`, and gets it ready for contact. Fails with its name.
 fn prepare<S: Space>(
     soft: &mut Soft,
     bodies: &Bodies<S>,
     starred: &[Motion<S>],
-    (dt, integrator): (f64, Integrator),
+    (rule, is_new): ((f64, Integrator, u32), bool),
     touched: &[bool],
 ) -> Result<Prepared, String> {
-    let mut system = match soft.system.0.take() {
-        Some(system) => system,
-        None => Box::new(System::analyse(soft, bodies).ok_or(soft.name.as_str())?),
-    };
-    system.linearise(soft, bodies, dt, integrator);
+    let mut system = soft.system.0.take().unwrap_or_default();
+    if is_new {
+        let done = system.linearise(soft, bodies, rule);
+        done.ok_or_else(|| soft.name.clone())?;
+    }
     let mut prepared = Prepared {
         masses: Vec::new(),
         change: Vec::new(),
     };
-    match integrator {
+    match rule.1 {
         Integrator::Implicit => {
-            system.assemble(soft, bodies);
-            for (node, &body) in soft.nodes.iter().enumerate() {
-                let k = body as usize;
-                if touched.get(k) == Some(&true) {
-                    let mass = (bodies.mass(k) * system.weight[node]).sqrt();
-                    system.add_mass(node, mass, S::DIM);
-                    prepared.masses.push((k, mass));
-                }
-            }
-            system.factorise().map_err(|_| soft.name.clone())?;
-            system.start_from(soft, starred);
+            let begun = system.begin(soft, bodies, starred, touched);
+            prepared.masses = begun.map_err(|_| soft.name.clone())?;
             if prepared.masses.is_empty() {
-                prepared.change = system.solve(S::DIM, &[]);
+                prepared.change = system.solve(S::DIM, &[], Effort::Full);
             }
         }
         Integrator::Symplectic => {
@@ -286,6 +361,12 @@ fn prepare<S: Space>(
     }
     soft.system.0 = Some(system);
     Ok(prepared)
+}
+
+/// Threads for each deformable where several share them.
+fn inner_threads(deformables: &Deformables, threads: u32) -> u32 {
+    let count = deformables.iter().count().max(1);
+    (threads as usize / count).max(1) as u32
 }
 
 /// Calls `f` for every deformable, each on its own and some at the same time, and gives the
@@ -341,9 +422,13 @@ impl<S: Space> Rounds<S> {
     fn relax(&self, free: &mut [Motion<S>]) {
         for (n, &k) in self.nodes.iter().enumerate() {
             let linear = &mut free[k as usize].linear;
-            let relaxed = *linear * RELAXATION + self.second[n] * (1.0 - RELAXATION);
-            *linear = relaxed + self.multiplier[n];
+            *linear = self.relaxed(n, *linear) + self.multiplier[n];
         }
+    }
+
+    /// v̂ of a node with velocity v.
+    fn relaxed(&self, n: usize, v: S::Vector) -> S::Vector {
+        v * RELAXATION + self.second[n] * (1.0 - RELAXATION)
     }
 
     /// Takes z and u from a contact solve; the largest difference of v, z and the last z, m/s.

@@ -28,15 +28,20 @@ mod bending;
 pub mod coupling;
 pub(crate) mod eigen;
 pub(crate) mod element;
+mod gradients;
 pub mod implicit;
+#[cfg(test)]
+mod large_tests;
 pub(crate) mod meeting;
 mod mesh;
 pub(crate) mod proximity;
 pub mod rescue;
+mod rows;
 pub(crate) mod shell;
 mod simplex;
 mod spring;
 mod store;
+mod system;
 #[cfg(test)]
 mod tests;
 mod tetrahedron;

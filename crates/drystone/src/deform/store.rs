@@ -3,7 +3,7 @@
 use super::attachment::Attachment;
 use super::bending::{Bending, cross, dot, length};
 use super::element::Element;
-use super::implicit::System;
+use super::system::System;
 use super::mesh::Cells;
 use super::simplex::{Law, Simplex};
 use super::spring::Spring;

@@ -26,7 +26,7 @@
 
 mod changes;
 mod columns;
-mod crew;
+pub(crate) mod crew;
 mod elimination;
 mod evidence;
 mod graph;
@@ -39,7 +39,7 @@ mod patch;
 mod records;
 pub(crate) mod reduced;
 mod renew;
-mod shared;
+pub(crate) mod shared;
 pub mod simd;
 mod sleep;
 mod strike;
