@@ -17,9 +17,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use drystone::glam::DVec3;
-use drystone::{
-    Body, D3, Deformable, Mesh, Phase, Settings, Shape3, Strategy, Substance, World3,
-};
+use drystone::{Body, D3, Deformable, Mesh, Phase, Settings, Shape3, Strategy, Substance, World3};
 
 const RADIUS: f64 = 0.5;
 /// Of a sheet, m.

@@ -13,16 +13,19 @@
 //!
 //! with $\hat v = \alpha v + (1-\alpha) z$ (over-relaxation). Where v = z, both equations add up to
 //! $H v = M v^* + h f + J^T\gamma$ with γ obeying the laws of contact. H + R is factorised once a
-//! step; a round is one back substitution and one warm contact solve. ρ lies half-way, in orders of
+//! step; a round is one back substitution and two warm sweeps over the contacts. Large systems are
+//! not factorised: a round is a few [conjugate gradients](super::gradients) that go on from the
+//! last one's, there are fewer rounds, and after the last of them H v = M v\* + h f + Jᵀγ is solved
+//! to the end with the γ that was found. ρ lies half-way, in orders of
 //! magnitude, between the least (the node's mass) and the most (H's diagonal) that a node can
 //! resist with.
 //!
 //! The contact problem that is kept and judged is that of the last round. What is left of v − z
-//! shows in the certificate as an error of momentum.
+//! shows in the certificate as an error of momentum, for large systems as a residual of contact.
 
-use super::store::{Deformables, Soft};
 use super::Integrator;
 use super::gradients::Effort;
+use super::store::{Deformables, Soft};
 use crate::body::{Bodies, Motion};
 use crate::certify::Ledger;
 use crate::detect::Contact;
@@ -40,12 +43,14 @@ const TOLERANCE: f64 = 5e-5;
 /// Iterations of a contact solve within a round at most: the next round goes on from there, and a
 /// full solve follows the last.
 const SWEEPS: u32 = 2;
-/// Iterations of a large system in all rounds but the last.
+/// Iterations of a large system in a round.
 const BRIEF: usize = 5;
 /// Rounds of large systems at most, and the difference at which it is enough there, m/s: some
 /// micrometres a step.
-const LARGE_ROUNDS: u32 = 16;
-const LARGE_TOLERANCE: f64 = 3e-4;
+const LARGE_ROUNDS: u32 = 12;
+const LARGE_TOLERANCE: f64 = 5e-4;
+/// Sweeps after the last of them at most.
+const LARGE_SWEEPS: u32 = 6;
 /// α.
 const RELAXATION: f64 = 1.6;
 
@@ -154,7 +159,15 @@ impl<'a, S: Space> Elastic<'a, S> {
             }
             _ => self.solve_rounds(&mut rounds, solver, assembled, impulses),
         };
-        let last = settle(solver, assembled, impulses);
+        let is_large = self.is_large();
+        let mut last = *solver;
+        if is_large {
+            last.set_iterations(solver.iterations_and_tolerance().0.min(LARGE_SWEEPS));
+        }
+        let last = settle(&mut last, assembled, impulses);
+        if is_large {
+            self.balance(bodies, assembled, impulses);
+        }
         SolveReport {
             iterations: sweeps.saturating_add(last.iterations),
             ..last
@@ -163,14 +176,59 @@ impl<'a, S: Space> Elastic<'a, S> {
 
     /// Most rounds, and the tolerance in m/s.
     fn patience(&self) -> (u32, f64) {
-        let is_large = |soft: &Soft| {
-            let system = soft.system.0.as_ref();
-            system.is_some_and(|system| system.is_iterative())
-        };
-        if self.deformables.iter().any(is_large) {
+        if self.is_large() {
             (LARGE_ROUNDS, LARGE_TOLERANCE)
         } else {
             (ROUNDS, TOLERANCE)
+        }
+    }
+
+    /// Whether any system is solved by conjugate gradients.
+    fn is_large(&self) -> bool {
+        let system = |soft: &Soft| soft.system.0.as_ref().is_some_and(|s| s.is_iterative());
+        self.deformables.iter().any(system)
+    }
+
+    /// Solves H v = M v\* + h f + Jᵀγ for large systems with the impulses that were found: rounds
+    /// that end early leave v − z, and this puts it on the contacts' side. Momentum is kept to the
+    /// last digits, and what is left shows as a residual of contact.
+    fn balance(
+        &mut self,
+        bodies: &Bodies<S>,
+        assembled: &mut Assembled<S>,
+        impulses: &Impulses<S>,
+    ) {
+        let reached = assembled.problem.velocities(impulses).motion;
+        let free = &mut assembled.problem.free;
+        let (starred, second_mass) = (&self.starred, &self.second_mass);
+        let of_contact = |k: usize, free: &[Motion<S>]| reached[k].linear - free[k].linear;
+        let before = &free[..];
+        let changes = each(&mut self.deformables.list, self.threads, |soft| {
+            let is_touched = soft.nodes.iter().any(|&k| second_mass[k as usize] > 0.0);
+            let is_meant = is_touched && soft.system.0.as_ref()?.is_iterative();
+            let mut system = soft.system.0.take_if(|_| is_meant)?;
+            let pushed = |&k: &u32| {
+                let k = k as usize;
+                (of_contact(k, before) * second_mass[k]).to_array3()
+            };
+            let pushed: Vec<f64> = soft.nodes.iter().flat_map(pushed).collect();
+            let begun = system.begin(soft, (bodies, starred), &reached, &[]);
+            let change = begun
+                .is_ok()
+                .then(|| system.solve(S::DIM, &pushed, Effort::Full));
+            soft.system.0 = Some(system);
+            change
+        });
+        let mut aims = Vec::new();
+        for (place, change) in changes {
+            if let (Some(soft), Some(change)) = (&self.deformables.list[place], change) {
+                add_impulses(soft, &change, |k, change: S::Vector| {
+                    aims.push((k, starred[k].linear + change - of_contact(k, before)));
+                });
+            }
+        }
+        for (k, linear) in aims {
+            free[k].linear = linear;
         }
     }
 
@@ -185,14 +243,15 @@ impl<'a, S: Space> Elastic<'a, S> {
         let mut brief = *solver;
         brief.set_iterations(solver.iterations_and_tolerance().0.min(SWEEPS));
         let mut iterations = 0_u32;
-        for _ in 0..ROUNDS {
-            self.move_nodes(rounds, &mut assembled.problem.free, Effort::Full);
+        let (most, tolerance) = self.patience();
+        for _ in 0..most {
+            self.move_nodes(rounds, &mut assembled.problem.free);
             let v: Vec<S::Vector> = rounds.linear(&assembled.problem.free);
             rounds.relax(&mut assembled.problem.free);
             let again = settle(&mut brief, assembled, impulses);
             iterations = iterations.saturating_add(again.iterations);
             let after = assembled.problem.velocities(impulses).motion;
-            if rounds.close(&v, &assembled.problem.free, &after) <= TOLERANCE {
+            if rounds.close(&v, &assembled.problem.free, &after) <= tolerance {
                 break;
             }
         }
@@ -210,33 +269,26 @@ impl<'a, S: Space> Elastic<'a, S> {
     ) -> u32 {
         let mut free = assembled.problem.free.clone();
         let mut sweeper = Sweeper::new(&assembled.problem, impulses);
-        let mut is_last = false;
-        let mut sweeps = 0;
         let (most, tolerance) = self.patience();
-        for round in 1..=most {
-            is_last |= round == most;
-            let effort = if is_last {
-                Effort::Full
-            } else {
-                Effort::Some(BRIEF)
-            };
-            self.move_nodes(rounds, &mut free, effort);
+        let mut sweeps = 0;
+        for _ in 0..most {
+            self.move_nodes(rounds, &mut free);
             let v: Vec<S::Vector> = rounds.linear(&free);
             for (n, &k) in rounds.nodes.iter().enumerate() {
                 sweeper.velocities.motion[k as usize].linear = rounds.relaxed(n, v[n]);
             }
             rounds.relax(&mut free);
             for &island in &assembled.problem.islands {
-                for sweep in 0..SWEEPS {
+                // A contact by itself is done at once.
+                let count = SWEEPS.min(island.end - island.start);
+                for sweep in 0..count {
                     sweeper.sweep(island, sweep % 2 == 0);
                 }
             }
             sweeps += SWEEPS;
-            let left = rounds.close(&v, &free, &sweeper.velocities.motion);
-            if is_last {
+            if rounds.close(&v, &free, &sweeper.velocities.motion) <= tolerance {
                 break;
             }
-            is_last = left <= tolerance;
         }
         assembled.problem.free = free;
         sweeps
@@ -273,7 +325,7 @@ impl<'a, S: Space> Elastic<'a, S> {
     }
 
     /// v of all nodes from z and u.
-    fn move_nodes(&mut self, rounds: &Rounds<S>, free: &mut [Motion<S>], effort: Effort) {
+    fn move_nodes(&mut self, rounds: &Rounds<S>, free: &mut [Motion<S>]) {
         let mut pull = vec![S::Vector::default(); free.len()];
         for (n, &k) in rounds.nodes.iter().enumerate() {
             let k = k as usize;
@@ -288,7 +340,7 @@ impl<'a, S: Space> Elastic<'a, S> {
             let pull: Vec<f64> = pull
                 .flat_map(|p| (0..S::DIM).map(move |axis| p.component(axis)))
                 .collect();
-            Some(system.solve(S::DIM, &pull, effort))
+            Some(system.solve(S::DIM, &pull, Effort::Some(BRIEF)))
         });
         for (place, change) in changes {
             if let (Some(soft), Some(change)) = (&self.deformables.list[place], change) {
@@ -343,7 +395,7 @@ fn prepare<S: Space>(
     };
     match rule.1 {
         Integrator::Implicit => {
-            let begun = system.begin(soft, bodies, starred, touched);
+            let begun = system.begin(soft, (bodies, starred), &bodies.motion, touched);
             prepared.masses = begun.map_err(|_| soft.name.clone())?;
             if prepared.masses.is_empty() {
                 prepared.change = system.solve(S::DIM, &[], Effort::Full);

@@ -13,7 +13,7 @@
 //! precision: half the memory, twice the lanes, and no digit lost in the end. The error is
 //! measured as $r^T P^{-1} r$ (J, P the preconditioner), the energy that is missing or too much.
 //!
-//! Nodes are cut into [`DOMAINS`] ranges whatever the number of threads. A sweep stays within a
+//! Nodes are cut into eight domains whatever the number of threads. A sweep stays within a
 //! domain, and sums are taken domain by domain, so the bits are the same for any number.
 
 use super::element::Element;
@@ -39,7 +39,7 @@ pub(crate) enum Effort {
 }
 
 /// Error of velocity (m/s, by the mean square) at which a system is solved.
-const SPEED: f64 = 1e-8;
+const SPEED: f64 = 1e-7;
 /// The same at which even a brief solution has nothing left to do.
 const BRIEF_SPEED: f64 = 1e-6;
 
@@ -107,7 +107,10 @@ impl Gradients {
         (0..nodes)
             .filter(|&node| self.mass[node].is_finite())
             .map(ratio)
-            .fold(0.0, |most: f64, ratio| if ratio > most { ratio } else { most })
+            .fold(
+                0.0,
+                |most: f64, ratio| if ratio > most { ratio } else { most },
+            )
     }
 
     /// Sets the masses of nodes in kg, infinite where nothing moves them.
@@ -168,17 +171,17 @@ impl Gradients {
     }
 
     /// The impulse of elastic forces on a node at these velocities after the step, N·s.
-    pub(crate) fn impulse(
-        &self,
-        node: usize,
-        velocity: impl Fn(usize) -> [f64; 3],
-    ) -> [f64; 3] {
+    pub(crate) fn impulse(&self, node: usize, velocity: impl Fn(usize) -> [f64; 3]) -> [f64; 3] {
         sum(self.push[node], self.rows.times(node, velocity), -1.0)
     }
 
     /// x of every node, where (H + X) v = M v\* + h f + `extra` + X v\* and X is what was added on
     /// the diagonal. `extra` in N·s.
-    pub(crate) fn solve(&mut self, extra: impl Fn(usize) -> [f64; 3], effort: Effort) -> &[[f64; 3]] {
+    pub(crate) fn solve(
+        &mut self,
+        extra: impl Fn(usize) -> [f64; 3],
+        effort: Effort,
+    ) -> &[[f64; 3]] {
         for node in 0..self.rows.len() {
             let now = extra(node);
             let change = sum(now, self.extra[node], -1.0);
@@ -304,9 +307,11 @@ impl Run<'_> {
                 continue;
             }
             let own = found(node);
-            self.change.write(node, sum(self.change.read(node), own, 1.0));
+            self.change
+                .write(node, sum(self.change.read(node), own, 1.0));
             let product = sum(self.rows.times(node, found), own, self.mass[node]);
-            self.rest.write(node, sum(self.rest.read(node), product, -1.0));
+            self.rest
+                .write(node, sum(self.rest.read(node), product, -1.0));
         }
         worker.wait();
     }
@@ -361,17 +366,19 @@ fn sum(a: [f64; 3], b: [f64; 3], factor: f64) -> [f64; 3] {
 #[inline(always)]
 fn sum4(a: [f32; 4], b: [f32; 4], factor: f32) -> [f32; 4] {
     let mut sum = a;
-    for lane in 0..4 {
-        sum[lane] += factor * b[lane];
+    for (sum, b) in sum.iter_mut().zip(b) {
+        *sum += factor * b;
     }
     sum
 }
 
+/// Of all four, though the last is 0: what is not used is not worked out together.
 #[inline(always)]
 fn dot4(a: [f32; 4], b: [f32; 4]) -> f64 {
     f64::from(a[0]) * f64::from(b[0])
         + f64::from(a[1]) * f64::from(b[1])
         + f64::from(a[2]) * f64::from(b[2])
+        + f64::from(a[3]) * f64::from(b[3])
 }
 
 /// The inverse of a symmetric block with a mass on its diagonal.

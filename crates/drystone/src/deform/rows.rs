@@ -9,7 +9,8 @@
 //!
 //! Springs, membranes and solids are written down anew every step. Bending is quadratic in the
 //! positions ([`super::bending`]), a number times the unit matrix in each block: it is summed up
-//! once, and a step only adds it.
+//! once, and a step only adds it. Nodes across an edge from each other are joined by nothing else;
+//! they need one number and not nine.
 
 use super::element::{Curvature, Element, Local};
 use std::ops::Range;
@@ -27,21 +28,83 @@ pub(crate) fn domain(count: usize, domain: usize) -> Range<usize> {
     count * domain / DOMAINS..count * (domain + 1) / DOMAINS
 }
 
+/// Which entries there are, row by row.
+#[derive(Debug)]
+struct Pattern {
+    /// First entry of each row, and the number of entries at the end.
+    starts: Vec<u32>,
+    /// Node of each entry, rising within a row.
+    columns: Vec<u32>,
+    /// Of each row: the first entry in its node's own domain, the first from the node itself on,
+    /// the first beyond the node, and the first beyond the domain.
+    cuts: Vec<[u32; 4]>,
+}
+
+impl Pattern {
+    /// Of sorted pairs of nodes. `None` if there are too many.
+    fn new(pairs: &[(u32, u32)], nodes: usize) -> Option<Self> {
+        u32::try_from(pairs.len()).ok()?;
+        let mut starts = vec![0_u32; nodes + 1];
+        for &(row, _) in pairs {
+            starts[row as usize + 1] += 1;
+        }
+        for k in 0..nodes {
+            starts[k + 1] += starts[k];
+        }
+        let columns: Vec<u32> = pairs.iter().map(|&(_, column)| column).collect();
+        let mut pattern = Self {
+            starts,
+            columns,
+            cuts: Vec::new(),
+        };
+        let mut cuts = Vec::with_capacity(nodes);
+        for range in (0..DOMAINS).map(|k| domain(nodes, k)) {
+            let [first, end] = [range.start, range.end].map(|end| end as u32);
+            cuts.extend(range.map(|row| {
+                let row = row as u32;
+                [first, row, row + 1, end].map(|column| pattern.place(row, column))
+            }));
+        }
+        pattern.cuts = cuts;
+        Some(pattern)
+    }
+
+    /// The first entry of a row from a column on.
+    fn place(&self, row: u32, column: u32) -> u32 {
+        let of_row = self.row(row as usize);
+        let before = self.columns[of_row].partition_point(|&c| c < column);
+        self.starts[row as usize] + before as u32
+    }
+
+    fn row(&self, node: usize) -> Range<usize> {
+        self.starts[node] as usize..self.starts[node + 1] as usize
+    }
+
+    /// Entries left of the diagonal in the node's domain.
+    fn before(&self, node: usize) -> Range<usize> {
+        self.cuts[node][0] as usize..self.cuts[node][1] as usize
+    }
+
+    /// Entries right of the diagonal in the node's domain.
+    fn after(&self, node: usize) -> Range<usize> {
+        self.cuts[node][2] as usize..self.cuts[node][3] as usize
+    }
+}
+
 /// The matrix hD + h²K of all nodes of a deformable.
 #[derive(Debug)]
 pub(crate) struct BlockRows {
-    /// First block of each node's row, and the number of blocks at the end.
-    starts: Vec<u32>,
-    /// Node of each block, rising within a row.
-    columns: Vec<u32>,
-    /// Which block of a row is the diagonal's.
-    diagonal: Vec<u32>,
-    /// Blocks of each row whose nodes are in its node's own domain: the first, one past the last.
-    inner: Vec<[u32; 2]>,
+    /// Pairs of nodes with a block, and the blocks.
+    near: Pattern,
     blocks: Vec<Block3>,
     small: Vec<Small3>,
-    /// Stiffness (N/m) and damping (N·s/m) of bending in each block.
-    bending: Vec<[f64; 2]>,
+    /// Pairs of nodes that nothing but bending joins, and what stands before the unit matrix.
+    far: Pattern,
+    far_values: Vec<f64>,
+    far_small: Vec<f32>,
+    /// Stiffness (N/m) and damping (N·s/m) of bending in each near block and each far entry.
+    near_bending: Vec<[f64; 2]>,
+    far_bending: Vec<[f64; 2]>,
     /// Elements that are written down every step.
     changing: Vec<Placed>,
 }
@@ -56,47 +119,48 @@ struct Placed {
     places: [u32; 16],
 }
 
-/// A thread's part of the rows: nodes, their blocks and forces.
+/// A thread's part of the rows: nodes, their blocks, far entries and forces.
 struct Part<'a> {
     nodes: Range<usize>,
     blocks: &'a mut [Block3],
+    far: &'a mut [f64],
     push: &'a mut [[f64; 3]],
 }
 
 impl BlockRows {
     /// Finds the pattern of elements between so many nodes. `None` if there are too many blocks.
     pub(crate) fn new(elements: &[Element], nodes: usize) -> Option<Self> {
-        let mut pairs: Vec<(u32, u32)> = (0..nodes as u32).map(|k| (k, k)).collect();
+        let mut near: Vec<(u32, u32)> = (0..nodes as u32).map(|k| (k, k)).collect();
+        let mut far = Vec::new();
         for element in elements {
+            let is_bending = matches!(element, Element::Bending(_));
+            let pairs = if is_bending { &mut far } else { &mut near };
             for &a in element.nodes() {
                 pairs.extend(element.nodes().iter().map(|&b| (a, b)));
             }
         }
-        pairs.sort_unstable();
-        pairs.dedup();
-        u32::try_from(pairs.len()).ok()?;
-        let mut starts = vec![0_u32; nodes + 1];
-        for &(row, _) in &pairs {
-            starts[row as usize + 1] += 1;
+        for pairs in [&mut near, &mut far] {
+            pairs.sort_unstable();
+            pairs.dedup();
         }
-        for k in 0..nodes {
-            starts[k + 1] += starts[k];
-        }
-        let columns: Vec<u32> = pairs.iter().map(|&(_, column)| column).collect();
-        let place = |row: u32, column: u32| {
-            let of_row = starts[row as usize] as usize..starts[row as usize + 1] as usize;
-            let at = columns[of_row].partition_point(|&c| c < column) as u32;
-            starts[row as usize] + at
-        };
-        let mut bending = vec![[0.0; 2]; columns.len()];
+        far.retain(|pair| near.binary_search(pair).is_err());
+        let (near, far) = (Pattern::new(&near, nodes)?, Pattern::new(&far, nodes)?);
+        let mut near_bending = vec![[0.0; 2]; near.columns.len()];
+        let mut far_bending = vec![[0.0; 2]; far.columns.len()];
         let mut changing = Vec::new();
         for element in elements {
             let list = element.nodes();
             if let Element::Bending(bend) = element {
                 for (i, &a) in list.iter().enumerate() {
                     for (j, &b) in list.iter().enumerate() {
+                        let at = near.place(a, b) as usize;
+                        let is_near = near.row(a as usize).contains(&at) && near.columns[at] == b;
+                        let sum = if is_near {
+                            &mut near_bending[at]
+                        } else {
+                            &mut far_bending[far.place(a, b) as usize]
+                        };
                         let [stiffness, damping] = bend.between(i, j);
-                        let sum = &mut bending[place(a, b) as usize];
                         sum[0] += stiffness;
                         sum[1] += damping;
                     }
@@ -107,29 +171,25 @@ impl BlockRows {
             changing.push(Placed {
                 element: *element,
                 nodes: [0, 1, 2, 3].map(node),
-                places: std::array::from_fn(|k| place(node(k / 4), node(k % 4))),
+                places: std::array::from_fn(|k| near.place(node(k / 4), node(k % 4))),
             });
         }
-        let mut inner = Vec::with_capacity(nodes);
-        for range in (0..DOMAINS).map(|k| domain(nodes, k)) {
-            let ends = [range.start, range.end].map(|end| end as u32);
-            inner.extend(range.map(|row| ends.map(|end| place(row as u32, end))));
-        }
         Some(Self {
-            diagonal: (0..nodes as u32).map(|k| place(k, k)).collect(),
-            inner,
-            blocks: vec![[0.0; 9]; columns.len()],
+            blocks: vec![[0.0; 9]; near.columns.len()],
             small: Vec::new(),
-            starts,
-            columns,
-            bending,
+            far_values: vec![0.0; far.columns.len()],
+            far_small: Vec::new(),
+            near,
+            far,
+            near_bending,
+            far_bending,
             changing,
         })
     }
 
     /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
-        self.diagonal.len()
+        self.near.cuts.len()
     }
 
     /// Writes dt D + `share` K down, and dt times the forces (N·s), with nodes at these places (m).
@@ -144,17 +204,20 @@ impl BlockRows {
         let count = self.len();
         let threads = threads.clamp(1, count.max(1));
         let mut blocks = std::mem::take(&mut self.blocks);
-        let (mut free_blocks, mut free_push) = (&mut blocks[..], push);
+        let mut far = std::mem::take(&mut self.far_values);
+        let (mut free_blocks, mut free_far, mut free_push) = (&mut blocks[..], &mut far[..], push);
         let mut parts = Vec::with_capacity(threads);
         for thread in 0..threads {
             let nodes = count * thread / threads..count * (thread + 1) / threads;
-            let own = (self.starts[nodes.end] - self.starts[nodes.start]) as usize;
-            let (blocks, rest) = free_blocks.split_at_mut(own);
+            let own = |p: &Pattern| (p.starts[nodes.end] - p.starts[nodes.start]) as usize;
+            let (blocks, rest_blocks) = free_blocks.split_at_mut(own(&self.near));
+            let (far, rest_far) = free_far.split_at_mut(own(&self.far));
             let (push, rest_push) = free_push.split_at_mut(nodes.len());
-            (free_blocks, free_push) = (rest, rest_push);
+            (free_blocks, free_far, free_push) = (rest_blocks, rest_far, rest_push);
             parts.push(Part {
                 nodes,
                 blocks,
+                far,
                 push,
             });
         }
@@ -169,28 +232,46 @@ impl BlockRows {
                 }
             }),
         }
-        self.blocks = blocks;
+        (self.blocks, self.far_values) = (blocks, far);
     }
 
-    /// Writes the rows of a part.
-    fn write(&self, mut part: Part<'_>, places: &[[f64; 3]], [dt, share]: [f64; 2]) {
-        let first = self.starts[part.nodes.start] as usize;
-        for (block, [stiffness, damping]) in part.blocks.iter_mut().zip(&self.bending[first..]) {
-            let value = dt * damping + share * stiffness;
+    /// Writes what bending does to the rows of a part.
+    fn write_bending(&self, part: &mut Part<'_>, places: &[[f64; 3]], [dt, share]: [f64; 2]) {
+        let value = |[stiffness, damping]: &[f64; 2]| dt * damping + share * stiffness;
+        let first = self.near.starts[part.nodes.start] as usize;
+        for (block, bending) in part.blocks.iter_mut().zip(&self.near_bending[first..]) {
+            let value = value(bending);
             *block = [value, 0.0, 0.0, 0.0, value, 0.0, 0.0, 0.0, value];
+        }
+        let first = self.far.starts[part.nodes.start] as usize;
+        for (entry, bending) in part.far.iter_mut().zip(&self.far_bending[first..]) {
+            *entry = value(bending);
         }
         for (node, push) in part.nodes.clone().zip(part.push.iter_mut()) {
             let mut force = [0.0; 3];
             let here = places[node];
-            for at in self.row(node) {
-                // From the node, so that rounding does not grow with the distance from the origin.
-                let there = places[self.columns[at] as usize];
-                for axis in 0..3 {
-                    force[axis] -= self.bending[at][0] * (there[axis] - here[axis]);
+            let lists = [
+                (&self.near, &self.near_bending),
+                (&self.far, &self.far_bending),
+            ];
+            for (pattern, bending) in lists {
+                for at in pattern.row(node) {
+                    // From the node, so that rounding does not grow with the distance from the
+                    // origin: the stiffnesses of a row add up to nothing.
+                    let there = places[pattern.columns[at] as usize];
+                    for (force, (there, here)) in force.iter_mut().zip(there.iter().zip(here)) {
+                        *force -= bending[at][0] * (there - here);
+                    }
                 }
             }
             *push = force.map(|f| dt * f);
         }
+    }
+
+    /// Writes the rows of a part.
+    fn write(&self, mut part: Part<'_>, places: &[[f64; 3]], [dt, share]: [f64; 2]) {
+        self.write_bending(&mut part, places, [dt, share]);
+        let first = self.near.starts[part.nodes.start] as usize;
         let mut local = Local::zero();
         for placed in &self.changing {
             let is_near = |&k: &u32| part.nodes.contains(&(k as usize));
@@ -201,23 +282,31 @@ impl BlockRows {
             match placed.element.membrane([x[0], x[1], x[2]]) {
                 Some((sheet, damping)) => {
                     let scale = dt * damping + share;
-                    part.add(first, placed, |i, j| {
-                        (sheet.gradient[i], sheet.stiffness[i][j].map(|k| scale * k))
-                    }, dt);
+                    part.add(
+                        first,
+                        placed,
+                        |i, j| (sheet.gradient[i], sheet.stiffness[i][j].map(|k| scale * k)),
+                        dt,
+                    );
                 }
                 None => {
                     placed
                         .element
                         .linearise(3, x.as_flattened(), Curvature::Projected, &mut local);
                     let n = 3 * placed.element.nodes().len();
-                    part.add(first, placed, |i, j| {
-                        let at = |entry: usize| (3 * i + entry / 3) * n + 3 * j + entry % 3;
-                        let value = |entry: usize| {
-                            dt * local.damping[at(entry)] + share * local.stiffness[at(entry)]
-                        };
-                        let gradient = [0, 1, 2].map(|axis| local.gradient[3 * i + axis]);
-                        (gradient, std::array::from_fn(value))
-                    }, dt);
+                    part.add(
+                        first,
+                        placed,
+                        |i, j| {
+                            let at = |entry: usize| (3 * i + entry / 3) * n + 3 * j + entry % 3;
+                            let value = |entry: usize| {
+                                dt * local.damping[at(entry)] + share * local.stiffness[at(entry)]
+                            };
+                            let gradient = [0, 1, 2].map(|axis| local.gradient[3 * i + axis]);
+                            (gradient, std::array::from_fn(value))
+                        },
+                        dt,
+                    );
                 }
             }
         }
@@ -227,69 +316,72 @@ impl BlockRows {
     pub(crate) fn round(&mut self) {
         self.small.clear();
         self.small.extend(self.blocks.iter().map(rounded));
-    }
-
-    /// The blocks of a node's row.
-    fn row(&self, node: usize) -> Range<usize> {
-        self.starts[node] as usize..self.starts[node + 1] as usize
+        self.far_small.clear();
+        self.far_small
+            .extend(self.far_values.iter().map(|&value| value as f32));
     }
 
     /// The diagonal block of a node.
     pub(crate) fn own(&self, node: usize) -> &Block3 {
-        &self.blocks[self.diagonal[node] as usize]
+        &self.blocks[self.near.cuts[node][1] as usize]
     }
 
     /// A row times a vector.
     #[inline]
     pub(crate) fn times(&self, node: usize, vector: impl Fn(usize) -> [f64; 3]) -> [f64; 3] {
-        self.sum(self.row(node), vector)
-    }
-
-    #[inline]
-    fn sum(&self, range: Range<usize>, vector: impl Fn(usize) -> [f64; 3]) -> [f64; 3] {
         let mut sum = [0.0; 3];
-        let columns = &self.columns[range.clone()];
-        for (block, &column) in self.blocks[range].iter().zip(columns) {
-            let v = vector(column as usize);
+        for at in self.near.row(node) {
+            let (block, v) = (&self.blocks[at], vector(self.near.columns[at] as usize));
             for (i, of_row) in sum.iter_mut().enumerate() {
                 *of_row += block[3 * i] * v[0] + block[3 * i + 1] * v[1] + block[3 * i + 2] * v[2];
+            }
+        }
+        for at in self.far.row(node) {
+            let v = vector(self.far.columns[at] as usize);
+            for (of_row, v) in sum.iter_mut().zip(v) {
+                *of_row += self.far_values[at] * v;
             }
         }
         sum
     }
 
     /// A row times a vector, in single precision.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn brief_times(&self, node: usize, vector: impl Fn(usize) -> [f32; 4]) -> [f32; 4] {
-        self.brief_sum(self.row(node), vector)
+        self.brief_sum([self.near.row(node), self.far.row(node)], vector)
     }
 
-    /// The blocks of a row left of the diagonal in the node's domain, times a vector.
-    #[inline]
-    pub(crate) fn brief_before(
+    /// The part of a row left of the diagonal in the node's domain, times a vector.
+    #[inline(always)]
+    pub(crate) fn brief_before(&self, node: usize, vector: impl Fn(usize) -> [f32; 4]) -> [f32; 4] {
+        self.brief_sum([self.near.before(node), self.far.before(node)], vector)
+    }
+
+    /// The part of a row right of the diagonal in the node's domain, times a vector.
+    #[inline(always)]
+    pub(crate) fn brief_after(&self, node: usize, vector: impl Fn(usize) -> [f32; 4]) -> [f32; 4] {
+        self.brief_sum([self.near.after(node), self.far.after(node)], vector)
+    }
+
+    #[inline(always)]
+    fn brief_sum(
         &self,
-        node: usize,
+        [near, far]: [Range<usize>; 2],
         vector: impl Fn(usize) -> [f32; 4],
     ) -> [f32; 4] {
-        let range = self.inner[node][0] as usize..self.diagonal[node] as usize;
-        self.brief_sum(range, vector)
-    }
-
-    /// The blocks of a row right of the diagonal in the node's domain, times a vector.
-    #[inline]
-    pub(crate) fn brief_after(&self, node: usize, vector: impl Fn(usize) -> [f32; 4]) -> [f32; 4] {
-        let range = self.diagonal[node] as usize + 1..self.inner[node][1] as usize;
-        self.brief_sum(range, vector)
-    }
-
-    #[inline]
-    fn brief_sum(&self, range: Range<usize>, vector: impl Fn(usize) -> [f32; 4]) -> [f32; 4] {
         let mut sum = [0.0; 4];
-        let columns = &self.columns[range.clone()];
-        for (block, &column) in self.small[range].iter().zip(columns) {
+        let columns = &self.near.columns[near.clone()];
+        for (block, &column) in self.small[near].iter().zip(columns) {
             let product = brief(block, vector(column as usize));
-            for lane in 0..4 {
-                sum[lane] += product[lane];
+            for (sum, product) in sum.iter_mut().zip(product) {
+                *sum += product;
+            }
+        }
+        let columns = &self.far.columns[far.clone()];
+        for (value, &column) in self.far_small[far].iter().zip(columns) {
+            let v = vector(column as usize);
+            for (sum, v) in sum.iter_mut().zip(v) {
+                *sum += value * v;
             }
         }
         sum
@@ -300,8 +392,8 @@ impl BlockRows {
 #[inline(always)]
 pub(crate) fn brief(block: &Small3, v: [f32; 4]) -> [f32; 4] {
     let mut product = [0.0; 4];
-    for lane in 0..4 {
-        product[lane] = block[lane] * v[0] + block[4 + lane] * v[1] + block[8 + lane] * v[2];
+    for (lane, of_lane) in product.iter_mut().enumerate() {
+        *of_lane = block[lane] * v[0] + block[4 + lane] * v[1] + block[8 + lane] * v[2];
     }
     product
 }
@@ -336,8 +428,8 @@ impl Part<'_> {
                 }
                 if j == 0 {
                     let push = &mut self.push[node - self.nodes.start];
-                    for axis in 0..3 {
-                        push[axis] -= dt * gradient[axis];
+                    for (push, gradient) in push.iter_mut().zip(gradient) {
+                        *push -= dt * gradient;
                     }
                 }
             }

@@ -59,13 +59,13 @@ impl System {
     }
 
     /// Gives nodes in contact (`touched`, by body) a second mass, half-way between the least and
-    /// the most that they can resist with, and gets ready to solve. Gives those bodies and their
-    /// second masses in kg.
+    /// the most that they can resist with, and gets ready to solve from v\* and a
+    /// guess of v. Gives those bodies and their second masses in kg.
     pub(crate) fn begin<S: Space>(
         &mut self,
         soft: &Soft,
-        bodies: &Bodies<S>,
-        starred: &[Motion<S>],
+        (bodies, starred): (&Bodies<S>, &[Motion<S>]),
+        guess: &[Motion<S>],
         touched: &[bool],
     ) -> Result<Vec<(usize, f64)>, Unsolvable> {
         let mut second = Vec::new();
@@ -87,10 +87,7 @@ impl System {
                 let of = |motion: &[Motion<S>], node: usize| {
                     motion[soft.nodes[node] as usize].linear.to_array3()
                 };
-                let is_finite = gradients.begin(
-                    |node| of(starred, node),
-                    |node| of(&bodies.motion, node),
-                );
+                let is_finite = gradients.begin(|node| of(starred, node), |node| of(guess, node));
                 if !is_finite {
                     return Err(Unsolvable);
                 }

@@ -104,7 +104,11 @@ pub(crate) fn sheet(
         let along = [a * stress[0] + b * stress[2], a * stress[2] + b * stress[1]];
         sheet.gradient[i] = sum(f[0], volume * along[0], f[1], volume * along[1]);
         // How strains xx, yy and twice xy change with the node, times their stiffness.
-        let own = [sum(f[0], a, f[1], 0.0), sum(f[0], 0.0, f[1], b), sum(f[0], b, f[1], a)];
+        let own = [
+            sum(f[0], a, f[1], 0.0),
+            sum(f[0], 0.0, f[1], b),
+            sum(f[0], b, f[1], a),
+        ];
         let stiff = [
             sum(own[0], volume * normal, own[1], volume * lambda),
             sum(own[0], volume * lambda, own[1], volume * normal),
@@ -113,7 +117,11 @@ pub(crate) fn sheet(
         for j in i..3 {
             let [c, d] = g[j];
             let held = a * (pull[0] * c + pull[2] * d) + b * (pull[2] * c + pull[1] * d);
-            let other = [sum(f[0], c, f[1], 0.0), sum(f[0], 0.0, f[1], d), sum(f[0], d, f[1], c)];
+            let other = [
+                sum(f[0], c, f[1], 0.0),
+                sum(f[0], 0.0, f[1], d),
+                sum(f[0], d, f[1], c),
+            ];
             let entry = |row: usize, column: usize| {
                 let strains: f64 = (0..3).map(|k| stiff[k][row] * other[k][column]).sum();
                 strains + if row == column { volume * held } else { 0.0 }

@@ -441,11 +441,12 @@ fn threads_do_not_change_a_bit() {
     assert_eq!([hash(2), hash(8)], [one; 2]);
 }
 
-/// More than a thousand nodes are solved by conjugate gradients: a cloth of as many lies on the
-/// floor and over a ball with its weight, does not cut itself, and does not mind threads.
+/// More than a thousand nodes are solved by conjugate gradients: a cloth of as many that falls over
+/// a ball and on the floor gains what its weight gives it and they take, does not cut itself, and
+/// does not mind threads.
 #[test]
-fn a_large_cloth_rests_with_its_weight_whatever_the_threads() {
-    let run = |threads: u32| {
+fn a_large_cloth_keeps_its_momentum_in_contact_whatever_the_threads() {
+    let run = |threads: u32, steps: u32| {
         let mut world = world(9.81);
         world.settings_mut().threads = threads;
         let floor = Body::fixed(Shape3::half_space(DVec3::Y).unwrap());
@@ -460,23 +461,25 @@ fn a_large_cloth_rests_with_its_weight_whatever_the_threads() {
             damping: 1e-2,
             ..Substance::default()
         };
-        let cloth = Deformable {
-            linear_damping: 3.0,
-            ..Deformable::new(mesh, substance)
-        };
+        let cloth = Deformable::new(mesh, substance);
         world.add_deformable(cloth).unwrap();
-        let mut reaction = 0.0;
-        for step in 0..150 {
+        let dt = world.settings().dt;
+        let (weight, mut given) = (9.81 * 100.0 * 0.012, 0.0);
+        for _ in 0..steps {
             world.step().unwrap();
-            if step >= 130 {
-                reaction -= (lift(&world, floor) + lift(&world, ball)) / 20.0;
-            }
+            let reaction = -lift(&world, floor) - lift(&world, ball);
+            given += dt * (reaction - weight);
         }
         assert_eq!(world.intersections().unwrap(), []);
-        (world.state_hash(), reaction)
+        let bodies = world.bodies();
+        let momentum: f64 = (0..bodies.len())
+            .filter(|&k| bodies.is_dynamic(k))
+            .map(|k| bodies.mass(k) * bodies.motion[k].linear.y)
+            .sum();
+        (world.state_hash(), given, momentum)
     };
-    let (hash, reaction) = run(1);
-    let weight = 9.81 * 100.0 * 0.012;
-    assert!((reaction / weight - 1.0).abs() < 0.02, "{reaction} {weight}");
-    assert_eq!(run(3).0, hash);
+    let (_, given, momentum) = run(1, 120);
+    // Of 11.8 N·s that weight gives in this time; what the last check stops is not in the contacts.
+    assert!((given - momentum).abs() < 0.05, "{given} {momentum}");
+    assert_eq!(run(3, 20).0, run(1, 20).0);
 }
