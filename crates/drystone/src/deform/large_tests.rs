@@ -70,7 +70,7 @@ fn gradients_solve_the_sum_of_all_elements_with_the_same_bits_for_any_threads() 
     let (starred, guess, extra) = (vector(1.0), vector(1.0), vector(1e-3));
     let is_held = |node: usize| node % 50 == 7;
     let added = |node: usize| {
-        if node % 3 == 0 {
+        if node.is_multiple_of(3) {
             10.0 * masses[node]
         } else {
             0.0
@@ -98,8 +98,9 @@ fn gradients_solve_the_sum_of_all_elements_with_the_same_bits_for_any_threads() 
     for element in &elements {
         let local = exact(element, &places);
         for (k, &node) in element.nodes().iter().enumerate() {
-            for axis in 0..3 {
-                push[node as usize][axis] -= DT * local.gradient[3 * k + axis];
+            let gradient = &local.gradient[3 * k..3 * k + 3];
+            for (push, gradient) in push[node as usize].iter_mut().zip(gradient) {
+                *push -= DT * gradient;
             }
         }
     }

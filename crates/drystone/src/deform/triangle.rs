@@ -114,8 +114,7 @@ pub(crate) fn sheet(
             sum(own[0], volume * lambda, own[1], volume * normal),
             sum(own[2], volume * mu, own[2], 0.0),
         ];
-        for j in i..3 {
-            let [c, d] = g[j];
+        for (j, &[c, d]) in g.iter().enumerate().skip(i) {
             let held = a * (pull[0] * c + pull[2] * d) + b * (pull[2] * c + pull[1] * d);
             let other = [
                 sum(f[0], c, f[1], 0.0),
