@@ -25,6 +25,7 @@
 
 use super::Integrator;
 use super::gradients::Effort;
+use super::rounds::Rounds;
 use super::store::{Deformables, Soft};
 use crate::body::{Bodies, Motion};
 use crate::certify::Ledger;
@@ -34,7 +35,7 @@ use crate::problem::assemble::Assembled;
 use crate::solve::settle::settle;
 use crate::solve::sweep::Sweeper;
 use crate::solve::{SolveReport, SolverKind};
-use crate::space::{Components, Linear, Space};
+use crate::space::{Components, Space};
 
 /// Rounds at most.
 const ROUNDS: u32 = 24;
@@ -51,8 +52,6 @@ const LARGE_ROUNDS: u32 = 12;
 const LARGE_TOLERANCE: f64 = 5e-4;
 /// Sweeps after the last of them at most.
 const LARGE_SWEEPS: u32 = 6;
-/// α.
-const RELAXATION: f64 = 1.6;
 
 /// The elastic part of a step.
 pub(crate) struct Elastic<'a, S: Space> {
@@ -455,47 +454,6 @@ fn each<R: Send>(
         });
         answers.flatten().collect()
     })
-}
-
-/// What rounds go on from: nodes in contact, z, u and ρ.
-struct Rounds<S: Space> {
-    nodes: Vec<u32>,
-    second: Vec<S::Vector>,
-    multiplier: Vec<S::Vector>,
-}
-
-impl<S: Space> Rounds<S> {
-    fn linear(&self, motion: &[Motion<S>]) -> Vec<S::Vector> {
-        let linear = |&k: &u32| motion[k as usize].linear;
-        self.nodes.iter().map(linear).collect()
-    }
-
-    /// The velocities that contact starts from.
-    fn relax(&self, free: &mut [Motion<S>]) {
-        for (n, &k) in self.nodes.iter().enumerate() {
-            let linear = &mut free[k as usize].linear;
-            *linear = self.relaxed(n, *linear) + self.multiplier[n];
-        }
-    }
-
-    /// v̂ of a node with velocity v.
-    fn relaxed(&self, n: usize, v: S::Vector) -> S::Vector {
-        v * RELAXATION + self.second[n] * (1.0 - RELAXATION)
-    }
-
-    /// Takes z and u from a contact solve; the largest difference of v, z and the last z, m/s.
-    fn close(&mut self, v: &[S::Vector], free: &[Motion<S>], after: &[Motion<S>]) -> f64 {
-        let mut largest = 0.0_f64;
-        for (n, &k) in self.nodes.iter().enumerate() {
-            let z = after[k as usize].linear;
-            largest = largest
-                .max((v[n] - z).length())
-                .max((z - self.second[n]).length());
-            self.multiplier[n] = free[k as usize].linear - z;
-            self.second[n] = z;
-        }
-        largest
-    }
 }
 
 /// Calls `f(body, impulse)` for flat impulses on a deformable's nodes.

@@ -37,6 +37,7 @@ pub(crate) mod meeting;
 mod mesh;
 pub(crate) mod proximity;
 pub mod rescue;
+mod rounds;
 mod rows;
 pub(crate) mod shell;
 mod simplex;
