@@ -1,11 +1,15 @@
 //! What a step of cloth costs, and where the time goes.
 //!
 //! `cargo bench -p drystone --bench cloth` prints a table for people and a line of JSON for
-//! programs: sheets of 32² to 256² squares draped on a sphere, and five sheets of 128². Give sizes
-//! as arguments (`-- 32 64`) for fewer.
+//! programs: sheets of 32² to 256² squares draped on a sphere, and five sheets of 128², in the
+//! strategies `velocity` and `parallel`. Give sizes, sheets as `5x128` and strategies as arguments
+//! (`-- 32 5x64 parallel`) for fewer. Phases are known of `velocity` only.
 //!
-//! The cloth starts as a cap that lies on the sphere, so that contact is there from the first
-//! step; the first steps are not counted.
+//! The cloth falls flat on the sphere for half a second, which is not counted, and hangs around it
+//! in folds then. One more step at the end is judged: the largest
+//! residual of the laws of contact, the error of momentum, and whether anything intersects.
+//! Processor time is that of all threads (Linux; elsewhere 0); the variable `THREADS` sets their
+//! number (2).
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -13,36 +17,33 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use drystone::glam::DVec3;
-use drystone::{Body, D3, Deformable, Mesh, Phase, Settings, Shape3, Substance, World3};
+use drystone::{Body, D3, Deformable, Mesh, Phase, Settings, Shape3, Strategy, Substance, World3};
 
 const RADIUS: f64 = 0.5;
-const WARM_UP: usize = 6;
+/// Of a sheet, m.
+const SIDE: f64 = 1.8;
+/// Steps until the sheets hang around the sphere.
+const WARM_UP: usize = 60;
 
-/// Sheets of n × n squares bent over a sphere, one over the other.
-fn draped(n: u32, sheets: u32) -> World3 {
+/// Sheets of n × n squares that fall on a sphere, one over the other.
+fn draped(n: u32, sheets: u32, strategy: Strategy) -> World3 {
     let mut world = World3::new(Settings {
         dt: 1.0 / 120.0,
         certify_every: 0,
-        threads: 2,
+        threads: threads(),
+        strategy,
         ..Settings::default()
     })
     .unwrap();
     world
         .add(Body::fixed(Shape3::ball(RADIUS).unwrap()))
         .unwrap();
-    let thickness = 0.4 * 1.8 / f64::from(n);
+    let thickness = 0.4 * SIDE / f64::from(n);
     for k in 0..sheets {
-        let mut mesh = Mesh::<D3>::cloth([1.8, 1.8], [n, n]);
-        let height = RADIUS + thickness * (0.52 + 1.02 * f64::from(k));
+        let mut mesh = Mesh::<D3>::cloth([SIDE, SIDE], [n, n]);
+        let height = RADIUS + thickness * (0.6 + 1.1 * f64::from(k));
         for v in &mut mesh.vertices {
-            // Over the sphere along great circles as far as 60°, then straight down.
-            let along = (v.x * v.x + v.z * v.z).sqrt();
-            let angle = (along / height).min(1.05);
-            let rest = along - angle * height;
-            let out = if along > 0.0 { *v / along } else { DVec3::X };
-            let bent = out * (height * angle.sin() + rest * 0.5 * angle.cos())
-                + DVec3::Y * (height * angle.cos() - rest * angle.sin());
-            *v = bent;
+            v.y += height;
         }
         let substance = Substance {
             young: 3e4,
@@ -54,6 +55,7 @@ fn draped(n: u32, sheets: u32) -> World3 {
         };
         let cloth = Deformable {
             linear_damping: 0.5,
+            velocity: DVec3::NEG_Y,
             ..Deformable::new(mesh, substance)
         };
         world.add_deformable(cloth).unwrap();
@@ -61,14 +63,40 @@ fn draped(n: u32, sheets: u32) -> World3 {
     world
 }
 
-/// Seconds a step, contacts a step, and seconds of each phase.
-fn measure(world: &mut World3, steps: usize) -> (f64, f64, BTreeMap<Phase, f64>) {
+/// Threads of a step: what the variable `THREADS` says, else two.
+fn threads() -> u32 {
+    let given = std::env::var("THREADS").ok();
+    given.and_then(|text| text.parse().ok()).unwrap_or(2)
+}
+
+/// What steps cost on average.
+struct Cost {
+    /// Seconds by the clock on the wall.
+    wall: f64,
+    /// Seconds of processor time, all threads together.
+    processor: f64,
+    contacts: f64,
+    /// Seconds of each phase, all steps together.
+    phases: BTreeMap<Phase, f64>,
+}
+
+/// Processor time of this process so far, s.
+fn processor_time() -> f64 {
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(") ").next().unwrap_or_default();
+    let fields = after_name.split(' ').skip(11).take(2);
+    let ticks: f64 = fields.filter_map(|field| field.parse::<f64>().ok()).sum();
+    ticks / TICKS_PER_SECOND
+}
+
+fn measure(world: &mut World3, steps: usize) -> Cost {
     for _ in 0..WARM_UP {
         world.step().unwrap();
     }
     let mut phases: BTreeMap<Phase, f64> = BTreeMap::new();
     let mut contacts = 0;
-    let began = Instant::now();
+    let (began, processor) = (Instant::now(), processor_time());
     for _ in 0..steps {
         let mut last = Instant::now();
         let report = world
@@ -80,46 +108,79 @@ fn measure(world: &mut World3, steps: usize) -> (f64, f64, BTreeMap<Phase, f64>)
         contacts += report.contacts;
     }
     let count = steps as f64;
-    let seconds = began.elapsed().as_secs_f64() / count;
-    (seconds, contacts as f64 / count, phases)
+    Cost {
+        wall: began.elapsed().as_secs_f64() / count,
+        processor: (processor_time() - processor) / count,
+        contacts: contacts as f64 / count,
+        phases,
+    }
+}
+
+/// Measures one case, prints its row and gives its line of JSON.
+fn report(n: u32, sheets: u32, strategy: Strategy) -> String {
+    let mut world = draped(n, sheets, strategy);
+    let steps = if n * sheets > 128 { 5 } else { 20 };
+    let cost = measure(&mut world, steps);
+    let all: f64 = cost.phases.values().sum();
+    let share = |phase: Phase| {
+        let part = cost.phases.get(&phase).map(|part| 100.0 * part / all);
+        part.map_or_else(|| "–".to_owned(), |part| format!("{part:.0} %"))
+    };
+    world.settings_mut().certify_every = 1;
+    let judged = world.step().unwrap().certificate.unwrap();
+    let audit = world.audit().unwrap();
+    println!(
+        "| {} | {sheets} × {n}² | {:.0} | {:.1} | {:.1} | {:.1} | {} | {} | {} | {} | {:.1e} | {:.1e} | {} |",
+        strategy.name(),
+        cost.contacts,
+        1e3 * cost.wall,
+        1e3 * cost.processor,
+        1e6 * cost.processor / cost.contacts,
+        share(Phase::Elastic),
+        share(Phase::Contact),
+        share(Phase::Rescue),
+        share(Phase::Detection),
+        judged.residual_m_s,
+        judged.momentum_n_s,
+        audit.intersections.len(),
+    );
+    format!(
+        "{{\"strategy\":\"{}\",\"sheets\":{sheets},\"squares\":{n},\"contacts\":{:.0},\"ms\":{:.2},\
+         \"processor_ms\":{:.2}}}",
+        strategy.name(),
+        cost.contacts,
+        1e3 * cost.wall,
+        1e3 * cost.processor
+    )
 }
 
 fn main() {
-    let sizes: Vec<u32> = std::env::args().filter_map(|a| a.parse().ok()).collect();
-    let sizes = if sizes.is_empty() {
-        vec![32, 64, 128, 256]
-    } else {
-        sizes
+    let arguments: Vec<String> = std::env::args().collect();
+    let case = |a: &String| {
+        let (sheets, squares) = a.split_once('x').unwrap_or(("1", a));
+        Some((squares.parse().ok()?, sheets.parse().ok()?))
     };
+    let mut cases: Vec<(u32, u32)> = arguments.iter().filter_map(case).collect();
+    if cases.is_empty() {
+        cases = vec![(32, 1), (64, 1), (128, 1), (256, 1), (128, 5)];
+    }
+    let is_watched = |strategy: &Strategy| ["velocity", "parallel"].contains(&strategy.name());
+    let named = arguments.iter().filter_map(|name| Strategy::named(name));
+    let mut strategies: Vec<Strategy> = named.filter(is_watched).collect();
+    if strategies.is_empty() {
+        let both = ["velocity", "parallel"].into_iter();
+        strategies = both.filter_map(Strategy::named).collect();
+    }
     println!(
-        "| cloth | contacts | ms a step | µs a contact | elastic | contact | rescue | detection | rest |"
+        "| strategy | cloth | contacts | ms a step | ms of processor time | µs a contact | elastic | contact \
+         | rescue | detection | residual, m/s | momentum, N·s | intersections |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     let mut json = Vec::new();
-    let cases = sizes.iter().map(|&n| (n, 1));
-    for (n, sheets) in cases.chain(sizes.contains(&128).then_some((128, 5))) {
-        let mut world = draped(n, sheets);
-        let steps = if n * sheets > 128 { 5 } else { 20 };
-        let (seconds, contacts, phases) = measure(&mut world, steps);
-        let all: f64 = phases.values().sum();
-        let share = |phase: Phase| 100.0 * phases.get(&phase).copied().unwrap_or(0.0) / all;
-        let [elastic, contact, rescue, detection] = [
-            share(Phase::Elastic),
-            share(Phase::Contact),
-            share(Phase::Rescue),
-            share(Phase::Detection),
-        ];
-        let rest = 100.0 - elastic - contact - rescue - detection;
-        println!(
-            "| {sheets} × {n}² | {contacts:.0} | {:.1} | {:.1} | {elastic:.0} % | {contact:.0} % \
-             | {rescue:.0} % | {detection:.0} % | {rest:.0} % |",
-            1e3 * seconds,
-            1e6 * seconds / contacts,
-        );
-        json.push(format!(
-            "{{\"sheets\":{sheets},\"squares\":{n},\"contacts\":{contacts:.0},\"ms\":{:.2}}}",
-            1e3 * seconds
-        ));
+    for strategy in strategies {
+        for &(n, sheets) in &cases {
+            json.push(report(n, sheets, strategy));
+        }
     }
     println!("[{}]", json.join(","));
 }

@@ -78,6 +78,13 @@ impl Bending {
         &self.nodes[..usize::from(self.count)]
     }
 
+    /// What stands before the unit matrix in the block of two of its nodes: stiffness in N/m,
+    /// damping in N·s/m.
+    pub(crate) fn between(&self, i: usize, j: usize) -> [f64; 2] {
+        let stiffness = self.stiffness * self.weights[i] * self.weights[j];
+        [stiffness, self.damping * stiffness]
+    }
+
     /// Σ w x, 1/m times the share of area or length.
     fn curvature(&self, dim: usize, x: &[f64]) -> [f64; 3] {
         let mut sum = [0.0; 3];

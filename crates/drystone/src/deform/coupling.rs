@@ -13,23 +13,29 @@
 //!
 //! with $\hat v = \alpha v + (1-\alpha) z$ (over-relaxation). Where v = z, both equations add up to
 //! $H v = M v^* + h f + J^T\gamma$ with γ obeying the laws of contact. H + R is factorised once a
-//! step; a round is one back substitution and one warm contact solve. ρ lies half-way, in orders of
+//! step; a round is one back substitution and two warm sweeps over the contacts. Large systems are
+//! not factorised: a round is a few [conjugate gradients](super::gradients) that go on from the
+//! last one's, there are fewer rounds, and after the last of them H v = M v\* + h f + Jᵀγ is solved
+//! to the end with the γ that was found. ρ lies half-way, in orders of
 //! magnitude, between the least (the node's mass) and the most (H's diagonal) that a node can
 //! resist with.
 //!
 //! The contact problem that is kept and judged is that of the last round. What is left of v − z
-//! shows in the certificate as an error of momentum.
+//! shows in the certificate as an error of momentum, for large systems as a residual of contact.
 
+use super::Integrator;
+use super::gradients::Effort;
+use super::rounds::Rounds;
 use super::store::{Deformables, Soft};
-use super::{Integrator, implicit::System};
 use crate::body::{Bodies, Motion};
 use crate::certify::Ledger;
 use crate::detect::Contact;
 use crate::problem::Impulses;
 use crate::problem::assemble::Assembled;
 use crate::solve::settle::settle;
+use crate::solve::sweep::Sweeper;
 use crate::solve::{SolveReport, SolverKind};
-use crate::space::{Components, Linear, Space};
+use crate::space::{Components, Space};
 
 /// Rounds at most.
 const ROUNDS: u32 = 24;
@@ -38,8 +44,14 @@ const TOLERANCE: f64 = 5e-5;
 /// Iterations of a contact solve within a round at most: the next round goes on from there, and a
 /// full solve follows the last.
 const SWEEPS: u32 = 2;
-/// α.
-const RELAXATION: f64 = 1.6;
+/// Iterations of a large system in a round.
+const BRIEF: usize = 5;
+/// Rounds of large systems at most, and the difference at which it is enough there, m/s: some
+/// micrometres a step.
+const LARGE_ROUNDS: u32 = 12;
+const LARGE_TOLERANCE: f64 = 5e-4;
+/// Sweeps after the last of them at most.
+const LARGE_SWEEPS: u32 = 6;
 
 /// The elastic part of a step.
 pub(crate) struct Elastic<'a, S: Space> {
@@ -81,8 +93,9 @@ impl<'a, S: Space> Elastic<'a, S> {
         } else {
             free.to_vec()
         };
+        let rule = (dt, integrator, inner_threads(deformables, threads));
         let prepared = each(&mut deformables.list, threads, |soft| {
-            prepare(soft, bodies, &starred, (dt, integrator), touched)
+            prepare(soft, bodies, &starred, (rule, true), touched)
         });
         for (place, done) in prepared {
             let Prepared { masses, change } = done?;
@@ -111,9 +124,11 @@ impl<'a, S: Space> Elastic<'a, S> {
         if self.integrator == Integrator::Symplectic {
             return Ok(());
         }
-        let (starred, rule) = (&self.starred, (self.dt, self.integrator));
+        let starred = &self.starred;
+        let inner = inner_threads(self.deformables, self.threads);
+        let rule = (self.dt, self.integrator, inner);
         let prepared = each(&mut self.deformables.list, self.threads, |soft| {
-            prepare(soft, bodies, starred, rule, touched)
+            prepare(soft, bodies, starred, (rule, false), touched)
         });
         self.second_mass.fill(0.0);
         for (_, done) in prepared {
@@ -137,25 +152,145 @@ impl<'a, S: Space> Elastic<'a, S> {
             return settle(solver, assembled, impulses);
         }
         let mut rounds = self.begin(bodies, assembled, impulses);
-        let mut report = SolveReport::default();
+        let sweeps = match solver {
+            SolverKind::Pgs(_) if assembled.bounces.iter().all(Option::is_none) => {
+                self.sweep_rounds(&mut rounds, assembled, impulses)
+            }
+            _ => self.solve_rounds(&mut rounds, solver, assembled, impulses),
+        };
+        let is_large = self.is_large();
+        let mut last = *solver;
+        if is_large {
+            last.set_iterations(solver.iterations_and_tolerance().0.min(LARGE_SWEEPS));
+        }
+        let last = settle(&mut last, assembled, impulses);
+        if is_large {
+            self.balance(bodies, assembled, impulses);
+        }
+        SolveReport {
+            iterations: sweeps.saturating_add(last.iterations),
+            ..last
+        }
+    }
+
+    /// Most rounds, and the tolerance in m/s.
+    fn patience(&self) -> (u32, f64) {
+        if self.is_large() {
+            (LARGE_ROUNDS, LARGE_TOLERANCE)
+        } else {
+            (ROUNDS, TOLERANCE)
+        }
+    }
+
+    /// Whether any system is solved by conjugate gradients.
+    fn is_large(&self) -> bool {
+        let system = |soft: &Soft| soft.system.0.as_ref().is_some_and(|s| s.is_iterative());
+        self.deformables.iter().any(system)
+    }
+
+    /// Solves H v = M v\* + h f + Jᵀγ for large systems with the impulses that were found: rounds
+    /// that end early leave v − z, and this puts it on the contacts' side. Momentum is kept to the
+    /// last digits, and what is left shows as a residual of contact.
+    fn balance(
+        &mut self,
+        bodies: &Bodies<S>,
+        assembled: &mut Assembled<S>,
+        impulses: &Impulses<S>,
+    ) {
+        let reached = assembled.problem.velocities(impulses).motion;
+        let free = &mut assembled.problem.free;
+        let (starred, second_mass) = (&self.starred, &self.second_mass);
+        let of_contact = |k: usize, free: &[Motion<S>]| reached[k].linear - free[k].linear;
+        let before = &free[..];
+        let changes = each(&mut self.deformables.list, self.threads, |soft| {
+            let is_touched = soft.nodes.iter().any(|&k| second_mass[k as usize] > 0.0);
+            let is_meant = is_touched && soft.system.0.as_ref()?.is_iterative();
+            let mut system = soft.system.0.take_if(|_| is_meant)?;
+            let pushed = |&k: &u32| {
+                let k = k as usize;
+                (of_contact(k, before) * second_mass[k]).to_array3()
+            };
+            let pushed: Vec<f64> = soft.nodes.iter().flat_map(pushed).collect();
+            let begun = system.begin(soft, (bodies, starred), &reached, &[]);
+            let change = begun
+                .is_ok()
+                .then(|| system.solve(S::DIM, &pushed, Effort::Full));
+            soft.system.0 = Some(system);
+            change
+        });
+        let mut aims = Vec::new();
+        for (place, change) in changes {
+            if let (Some(soft), Some(change)) = (&self.deformables.list[place], change) {
+                add_impulses(soft, &change, |k, change: S::Vector| {
+                    aims.push((k, starred[k].linear + change - of_contact(k, before)));
+                });
+            }
+        }
+        for (k, linear) in aims {
+            free[k].linear = linear;
+        }
+    }
+
+    /// Rounds with any solver; gives its iterations.
+    fn solve_rounds(
+        &mut self,
+        rounds: &mut Rounds<S>,
+        solver: &SolverKind,
+        assembled: &mut Assembled<S>,
+        impulses: &mut Impulses<S>,
+    ) -> u32 {
         let mut brief = *solver;
         brief.set_iterations(solver.iterations_and_tolerance().0.min(SWEEPS));
-        for _ in 0..ROUNDS {
-            self.move_nodes(&rounds, &mut assembled.problem.free);
+        let mut iterations = 0_u32;
+        let (most, tolerance) = self.patience();
+        for _ in 0..most {
+            self.move_nodes(rounds, &mut assembled.problem.free);
             let v: Vec<S::Vector> = rounds.linear(&assembled.problem.free);
             rounds.relax(&mut assembled.problem.free);
             let again = settle(&mut brief, assembled, impulses);
-            report.iterations = report.iterations.saturating_add(again.iterations);
+            iterations = iterations.saturating_add(again.iterations);
             let after = assembled.problem.velocities(impulses).motion;
-            if rounds.close(&v, &assembled.problem.free, &after) <= TOLERANCE {
+            if rounds.close(&v, &assembled.problem.free, &after) <= tolerance {
                 break;
             }
         }
-        let last = settle(solver, assembled, impulses);
-        SolveReport {
-            iterations: report.iterations.saturating_add(last.iterations),
-            ..last
+        iterations
+    }
+
+    /// Rounds with projected Gauss-Seidel, whose numbers are kept from round to round: a node's
+    /// velocity with the impulses so far is v̂ itself, because u is what they do to it. Gives the
+    /// number of sweeps.
+    fn sweep_rounds(
+        &mut self,
+        rounds: &mut Rounds<S>,
+        assembled: &mut Assembled<S>,
+        impulses: &mut Impulses<S>,
+    ) -> u32 {
+        let mut free = assembled.problem.free.clone();
+        let mut sweeper = Sweeper::new(&assembled.problem, impulses);
+        let (most, tolerance) = self.patience();
+        let mut sweeps = 0;
+        for _ in 0..most {
+            self.move_nodes(rounds, &mut free);
+            let v: Vec<S::Vector> = rounds.linear(&free);
+            for (n, &k) in rounds.nodes.iter().enumerate() {
+                sweeper.velocities.motion[k as usize].linear = rounds.relaxed(n, v[n]);
+            }
+            rounds.relax(&mut free);
+            for &island in &assembled.problem.islands {
+                // A contact by itself is done at once.
+                let count = SWEEPS.min(island.end - island.start);
+                for sweep in 0..count {
+                    sweeper.sweep(island, sweep % 2 == 0);
+                }
+            }
+            sweeps += SWEEPS;
+            if rounds.close(&v, &free, &sweeper.velocities.motion) <= tolerance {
+                break;
+            }
         }
+        assembled.problem.free = free;
+        sweeps
     }
 
     /// Gives nodes in contact their second mass.
@@ -204,7 +339,7 @@ impl<'a, S: Space> Elastic<'a, S> {
             let pull: Vec<f64> = pull
                 .flat_map(|p| (0..S::DIM).map(move |axis| p.component(axis)))
                 .collect();
-            Some(system.solve(S::DIM, &pull))
+            Some(system.solve(S::DIM, &pull, Effort::Some(BRIEF)))
         });
         for (place, change) in changes {
             if let (Some(soft), Some(change)) = (&self.deformables.list[place], change) {
@@ -240,38 +375,29 @@ struct Prepared {
     change: Vec<f64>,
 }
 
-/// Linearises and factorises a deformable. Fails with its name.
+/// Linearises a deformable, if `is_new`, and gets it ready for contact. Fails with its name.
 fn prepare<S: Space>(
     soft: &mut Soft,
     bodies: &Bodies<S>,
     starred: &[Motion<S>],
-    (dt, integrator): (f64, Integrator),
+    (rule, is_new): ((f64, Integrator, u32), bool),
     touched: &[bool],
 ) -> Result<Prepared, String> {
-    let mut system = match soft.system.0.take() {
-        Some(system) => system,
-        None => Box::new(System::analyse(soft, bodies).ok_or(soft.name.as_str())?),
-    };
-    system.linearise(soft, bodies, dt, integrator);
+    let mut system = soft.system.0.take().unwrap_or_default();
+    if is_new {
+        let done = system.linearise(soft, bodies, rule);
+        done.ok_or_else(|| soft.name.clone())?;
+    }
     let mut prepared = Prepared {
         masses: Vec::new(),
         change: Vec::new(),
     };
-    match integrator {
+    match rule.1 {
         Integrator::Implicit => {
-            system.assemble(soft, bodies);
-            for (node, &body) in soft.nodes.iter().enumerate() {
-                let k = body as usize;
-                if touched.get(k) == Some(&true) {
-                    let mass = (bodies.mass(k) * system.weight[node]).sqrt();
-                    system.add_mass(node, mass, S::DIM);
-                    prepared.masses.push((k, mass));
-                }
-            }
-            system.factorise().map_err(|_| soft.name.clone())?;
-            system.start_from(soft, starred);
+            let begun = system.begin(soft, (bodies, starred), &bodies.motion, touched);
+            prepared.masses = begun.map_err(|_| soft.name.clone())?;
             if prepared.masses.is_empty() {
-                prepared.change = system.solve(S::DIM, &[]);
+                prepared.change = system.solve(S::DIM, &[], Effort::Full);
             }
         }
         Integrator::Symplectic => {
@@ -286,6 +412,12 @@ fn prepare<S: Space>(
     }
     soft.system.0 = Some(system);
     Ok(prepared)
+}
+
+/// Threads for each deformable where several share them.
+fn inner_threads(deformables: &Deformables, threads: u32) -> u32 {
+    let count = deformables.iter().count().max(1);
+    (threads as usize / count).max(1) as u32
 }
 
 /// Calls `f` for every deformable, each on its own and some at the same time, and gives the
@@ -322,43 +454,6 @@ fn each<R: Send>(
         });
         answers.flatten().collect()
     })
-}
-
-/// What rounds go on from: nodes in contact, z, u and ρ.
-struct Rounds<S: Space> {
-    nodes: Vec<u32>,
-    second: Vec<S::Vector>,
-    multiplier: Vec<S::Vector>,
-}
-
-impl<S: Space> Rounds<S> {
-    fn linear(&self, motion: &[Motion<S>]) -> Vec<S::Vector> {
-        let linear = |&k: &u32| motion[k as usize].linear;
-        self.nodes.iter().map(linear).collect()
-    }
-
-    /// The velocities that contact starts from.
-    fn relax(&self, free: &mut [Motion<S>]) {
-        for (n, &k) in self.nodes.iter().enumerate() {
-            let linear = &mut free[k as usize].linear;
-            let relaxed = *linear * RELAXATION + self.second[n] * (1.0 - RELAXATION);
-            *linear = relaxed + self.multiplier[n];
-        }
-    }
-
-    /// Takes z and u from a contact solve; the largest difference of v, z and the last z, m/s.
-    fn close(&mut self, v: &[S::Vector], free: &[Motion<S>], after: &[Motion<S>]) -> f64 {
-        let mut largest = 0.0_f64;
-        for (n, &k) in self.nodes.iter().enumerate() {
-            let z = after[k as usize].linear;
-            largest = largest
-                .max((v[n] - z).length())
-                .max((z - self.second[n]).length());
-            self.multiplier[n] = free[k as usize].linear - z;
-            self.second[n] = z;
-        }
-        largest
-    }
 }
 
 /// Calls `f(body, impulse)` for flat impulses on a deformable's nodes.

@@ -8,6 +8,7 @@
 use super::bending::Bending;
 use super::simplex::Simplex;
 use super::spring::Spring;
+use super::triangle::Sheet;
 use serde::{Deserialize, Serialize};
 
 /// Most unknowns of an element: four nodes in space.
@@ -78,6 +79,15 @@ impl Element {
             Self::Spring(spring) => spring.energy(dim, x),
             Self::Bending(bending) => bending.energy(dim, x),
             Self::Simplex(simplex) => simplex.energy(dim, x),
+        }
+    }
+
+    /// What a membrane in space with corners at these places does, and its damping over stiffness
+    /// (s); `None` for anything else.
+    pub(crate) fn membrane(&self, x: [[f64; 3]; 3]) -> Option<(Sheet, f64)> {
+        match self {
+            Self::Simplex(simplex) => simplex.membrane(x),
+            _ => None,
         }
     }
 

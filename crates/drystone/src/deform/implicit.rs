@@ -1,4 +1,4 @@
-//! The linear system of implicit Euler, one for each deformable.
+//! The linear system of implicit Euler, factorised, one for each deformable.
 //!
 //! See the [parent module](super) for H. Nodes that nothing moves (pinned, scripted) are no
 //! unknowns: they move at the velocity they have, and what that does to their neighbours is on
@@ -17,9 +17,9 @@ const FLOOR: PivotFloor = PivotFloor {
     value: 0.0,
 };
 
-/// Pattern and numbers of a deformable's H.
+/// Pattern, numbers and factor of a deformable's H.
 #[derive(Debug)]
-pub(crate) struct System {
+pub(crate) struct Direct {
     cholesky: BlockCholesky,
     /// Unknown node of each node, if it is one.
     unknown: Vec<Option<u32>>,
@@ -36,7 +36,7 @@ pub(crate) struct System {
     pub(crate) weight: Vec<f64>,
 }
 
-impl System {
+impl Direct {
     /// Analyses the pattern. `None` if there is too much of it.
     pub(crate) fn analyse<S: Space>(soft: &Soft, bodies: &Bodies<S>) -> Option<Self> {
         let mut count = 0;
@@ -113,7 +113,7 @@ impl System {
         }
     }
 
-    /// Remembers what v* alone does; [`System::solve`] starts from it.
+    /// Remembers what v* alone does; [`Direct::solve`] starts from it.
     pub(crate) fn start_from<S: Space>(&mut self, soft: &Soft, starred: &[Motion<S>]) {
         self.base = self.impulse(soft, starred);
     }

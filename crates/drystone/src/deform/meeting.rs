@@ -52,7 +52,8 @@ fn solid<const K: usize>(x: &[[f64; 3]], vertices: [u32; K]) -> [DVec3; K] {
 pub(crate) fn nearest(pair: &Pair, place: impl Fn(u32) -> DVec3) -> Near {
     match *pair {
         Pair::FaceVertex(face, v) => {
-            let closest = distance::point_triangle(place(v), &face.map(&place));
+            let [p, q, r] = face;
+            let closest = distance::point_triangle(place(v), &[place(p), place(q), place(r)]);
             Near {
                 a: closest.weights,
                 b: [1.0, 0.0, 0.0],
@@ -60,7 +61,8 @@ pub(crate) fn nearest(pair: &Pair, place: impl Fn(u32) -> DVec3) -> Near {
             }
         }
         Pair::Edges(first, second) => {
-            let closest = distance::edge_edge(&first.map(&place), &second.map(&place));
+            let ends = |[p, q]: [u32; 2]| [place(p), place(q)];
+            let closest = distance::edge_edge(&ends(first), &ends(second));
             let padded = |[p, q]: [f64; 2]| [p, q, 0.0];
             Near {
                 a: padded(closest.first),
@@ -69,7 +71,8 @@ pub(crate) fn nearest(pair: &Pair, place: impl Fn(u32) -> DVec3) -> Near {
             }
         }
         Pair::EdgeVertex(edge, v) => {
-            let closest = distance::point_edge(place(v), &edge.map(&place));
+            let [p, q] = edge;
+            let closest = distance::point_edge(place(v), &[place(p), place(q)]);
             let [p, q] = closest.weights;
             Near {
                 a: [p, q, 0.0],
@@ -78,6 +81,38 @@ pub(crate) fn nearest(pair: &Pair, place: impl Fn(u32) -> DVec3) -> Near {
             }
         }
     }
+}
+
+/// Rounding of the projections of [`stays_apart`] over the size of coordinates, with room to spare.
+const ROUNDING: f64 = 1e-14;
+
+/// Whether a pair is farther apart than the separation all along straight ways from start to end,
+/// because a plane across the line between its nearest points at the start is between its sides
+/// all the time. Along the plane's normal the distance of any two vertices is linear in time, so
+/// start and end tell. No proof in the other direction: `false` means that nobody knows.
+pub(crate) fn stays_apart(
+    pair: &Pair,
+    [start, end]: [&[[f64; 3]]; 2],
+    near: &Near,
+    separation: f64,
+) -> bool {
+    let [a, b] = pair.vertices();
+    let between = blend(start, b, near.b) - blend(start, a, near.a);
+    let Some(normal) = between.try_normalize() else {
+        return false;
+    };
+    let (mut least, mut size) = (f64::INFINITY, 0.0_f64);
+    for places in [start, end] {
+        let (mut highest, mut lowest) = (f64::NEG_INFINITY, f64::INFINITY);
+        for k in 0..3 {
+            let [p, q] = [a[k], b[k]].map(place_in(places));
+            highest = highest.max(normal.dot(p));
+            lowest = lowest.min(normal.dot(q));
+            size = size.max(p.abs().max(q.abs()).max_element());
+        }
+        least = least.min(lowest - highest);
+    }
+    least > separation + ROUNDING * size
 }
 
 /// When a pair first comes within the separation, as a part of the motion.

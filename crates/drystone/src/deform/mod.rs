@@ -14,10 +14,11 @@
 //! $$ H v^+ = M v^* + h f + J^T\gamma, \qquad H = M + hD + h^2K . $$
 //!
 //! Without contact that is one sparse factorisation ([`implicit`]); each deformable has its own, so
-//! one does not change the bits of another. A direct factorisation and not conjugate gradients:
-//! its cost does not depend on how stiff the material is, momentum is kept to rounding, and the
-//! pattern is analysed once. With contact, γ has to be found with H in the place of the masses:
-//! [`coupling`].
+//! one does not change the bits of another. A factorisation's cost does not depend on how stiff
+//! the material is, momentum is kept to rounding, and the pattern is analysed once. From a thousand
+//! nodes on, and where it is not too stiff, conjugate gradients ([`gradients`]) are faster, because
+//! a factor of that size does not fit the caches. With contact, γ has to be found with H in the
+//! place of the masses: [`coupling`].
 //!
 //! [`Integrator::Symplectic`] instead gives the nodes $v^* + hM^{-1}(f - Dv)$, as the lecture notes
 //! do; it is stable only for $h < 2/\omega$ of the stiffest spring.
@@ -28,15 +29,21 @@ mod bending;
 pub mod coupling;
 pub(crate) mod eigen;
 pub(crate) mod element;
+pub mod gradients;
 pub mod implicit;
+#[cfg(test)]
+mod large_tests;
 pub(crate) mod meeting;
 mod mesh;
 pub(crate) mod proximity;
 pub mod rescue;
+mod rounds;
+mod rows;
 pub(crate) mod shell;
 mod simplex;
 mod spring;
 mod store;
+mod system;
 #[cfg(test)]
 mod tests;
 mod tetrahedron;

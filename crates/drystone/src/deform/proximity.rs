@@ -19,7 +19,7 @@
 //! an edge, half its length), so $\delta^2 \ge (R+h)^2 - \rho^2$. Where that is enough to stay a
 //! quarter of h out of the body, the face needs no contacts of its own.
 
-use super::meeting::{Near, Pair, blend, impact, nearest, place_in};
+use super::meeting::{Near, Pair, blend, impact, nearest, place_in, stays_apart};
 use super::shell::{Finder, Purpose, Shell, around, vector};
 use super::store::Deformables;
 use crate::body::Bodies;
@@ -221,6 +221,9 @@ impl Course {
         if separation <= MARGIN * thickness {
             let gap = self.gap(pair, near, &self.start);
             return Some(self.touch_along(pair, *near, gap / near.distance, separation));
+        }
+        if stays_apart(pair, [&self.start, &self.end], near, distance) {
+            return None;
         }
         // With the normal of the moment they meet, and what may close along it until then.
         let hit = impact(pair, &self.start, &self.end, distance)?;

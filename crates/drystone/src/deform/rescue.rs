@@ -20,7 +20,7 @@
 //! no intersection if those at its start had none. Only scripts can make that impossible; then
 //! the step fails as [infeasible](Infeasible).
 
-use super::meeting::{Pair, impact, nearest, place_in};
+use super::meeting::{Pair, impact, nearest, place_in, stays_apart};
 use super::shell::{Finder, Purpose, Shell, around, vector};
 use super::store::Deformables;
 use crate::body::{Bodies, BodyState, Kind, Motion};
@@ -286,7 +286,8 @@ impl<'a, S: Space> Way<'a, S> {
             if !allowed || self.shell.is_tied(self.bodies, pair) {
                 return None;
             }
-            let apart = nearest(pair, place_in(&self.start)).distance;
+            let near = nearest(pair, place_in(&self.start));
+            let apart = near.distance;
             let round = self.shell.rounding(pair);
             // What starts nearer than the rest must not come much nearer still.
             let separation = if apart > round {
@@ -294,6 +295,9 @@ impl<'a, S: Space> Way<'a, S> {
             } else {
                 DEEPER * apart
             };
+            if stays_apart(pair, [&self.start, end], &near, separation) {
+                return None;
+            }
             let hit = impact(pair, &self.start, end, separation)?;
             Some((*pair, hit.earliest))
         };

@@ -115,6 +115,19 @@ impl Simplex {
         f
     }
 
+    /// What a membrane in space with corners at these places does, and its damping over stiffness
+    /// (s); `None` for anything else.
+    pub(crate) fn membrane(&self, x: [[f64; 3]; 3]) -> Option<(triangle::Sheet, f64)> {
+        let Law::Membrane { mu, lambda } = self.law else {
+            return None;
+        };
+        let f = self.deformation(3, x.as_flattened());
+        let columns = [[f[0], f[1], f[2]], [f[3], f[4], f[5]]];
+        let gradients = [0, 1, 2].map(|k| [self.gradients[k][0], self.gradients[k][1]]);
+        let sheet = triangle::sheet(columns, gradients, self.volume, [mu, lambda]);
+        Some((sheet, self.damping))
+    }
+
     fn density(&self, dim: usize, x: &[f64]) -> Density {
         let f = self.deformation(dim, x);
         let mut density = Density::zero();

@@ -3,10 +3,10 @@
 use super::attachment::Attachment;
 use super::bending::{Bending, cross, dot, length};
 use super::element::Element;
-use super::implicit::System;
 use super::mesh::Cells;
 use super::simplex::{Law, Simplex};
 use super::spring::Spring;
+use super::system::System;
 use super::{DeformError, Deformable, Mesh, Model};
 use crate::body::{Bodies, Body, Kind, Mass};
 use crate::shape::Geometry;

@@ -52,7 +52,7 @@ fn all() -> Vec<(usize, Element, [f64; MOST])> {
 }
 
 /// Reproducible numbers in −1…1.
-fn noise(seed: &mut u64) -> f64 {
+pub(super) fn noise(seed: &mut u64) -> f64 {
     *seed = seed
         .wrapping_mul(6_364_136_223_846_793_005)
         .wrapping_add(1_442_695_040_888_963_407);

@@ -124,11 +124,17 @@ impl<'a, S: Space> Flight<'a, S> {
             way: self.still.clone(),
         };
         for encounter in near {
-            let room = self
-                .witness(&encounter, &self.start, &self.still)
-                .map_or(0.0, |w| w.distance);
+            let witness = self.witness(&encounter, &self.start, &self.still);
+            let room = witness.map_or(0.0, |w| w.distance);
             // What starts nearer than the rest must not come much nearer still.
             let keep = self.keep.min(0.5 * room);
+            if let (Encounter::Pair(pair), Some(witness)) = (&encounter, witness)
+                && self
+                    .primitives
+                    .stays_apart(pair, [&self.start, &end], &witness, keep)
+            {
+                continue;
+            }
             if let Some((safe, time)) = self.primitives.hit(&encounter, paths, self.bodies, keep)
                 && let Some(hit) = self.describe(encounter, (safe, time), (&end, way), &mut moment)
             {

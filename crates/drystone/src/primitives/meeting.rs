@@ -3,7 +3,7 @@
 use super::{Failure, Primitives, solid};
 use crate::body::{Bodies, Motion};
 use crate::ccd::broad::{BroadPhase, Fit, Mesh};
-use crate::deform::meeting::{Near, Pair, impact, nearest, place_in};
+use crate::deform::meeting::{Near, Pair, impact, nearest, place_in, stays_apart};
 use crate::detect::rules::PairRules;
 use crate::space::{D2, D3, Linear, Space};
 use glamx::{DVec2, DVec3};
@@ -262,6 +262,24 @@ impl<S: Space> Primitives<S> {
                 })
             }
         }
+    }
+
+    /// Whether a pair with this witness at the start can be seen at once to stay farther apart than
+    /// `keep` (m) on straight ways.
+    pub(crate) fn stays_apart(
+        &self,
+        pair: &Pair,
+        ends: [&[[f64; 3]]; 2],
+        witness: &Witness,
+        keep: f64,
+    ) -> bool {
+        let near = Near {
+            a: witness.weights[0],
+            b: witness.weights[1],
+            distance: witness.distance,
+        };
+        let thickness = self.thickness(&Encounter::Pair(*pair));
+        stays_apart(pair, ends, &near, thickness + keep)
     }
 
     /// The part of the motion from `start` to `end` after which two primitives are nearer than

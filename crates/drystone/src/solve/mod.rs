@@ -28,7 +28,7 @@ pub mod pgs;
 pub mod relax;
 pub mod settle;
 pub mod shock;
-mod sweep;
+pub(crate) mod sweep;
 pub mod to_fclib;
 
 use crate::problem::{ContactProblem, Impulses};

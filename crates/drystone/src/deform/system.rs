@@ -1,0 +1,151 @@
+//! The system of a deformable: factorised, or solved by conjugate gradients where it is large.
+
+use super::Integrator;
+use super::gradients::{Effort, Gradients};
+use super::implicit::{Direct, Unsolvable};
+use super::store::Soft;
+use crate::body::{Bodies, Motion};
+use crate::space::{Components, Space};
+
+/// Nodes from which on gradients are faster than a factorisation.
+const LARGE: usize = 1000;
+/// Stiffness ratio up to which they are; beyond, iterations become many.
+const STIFF: f64 = 4000.0;
+
+/// A deformable's H, in the form that suits it.
+#[derive(Debug, Default)]
+pub(crate) struct System {
+    direct: Option<Direct>,
+    gradients: Option<Box<Gradients>>,
+    /// Whether this step's numbers are those of the gradients.
+    is_iterative: bool,
+}
+
+impl System {
+    /// Computes forces and stiffness at the bodies' positions. `None` if there is too much of it.
+    pub(crate) fn linearise<S: Space>(
+        &mut self,
+        soft: &Soft,
+        bodies: &Bodies<S>,
+        (dt, integrator, threads): (f64, Integrator, u32),
+    ) -> Option<()> {
+        self.is_iterative = false;
+        if integrator == Integrator::Implicit && S::DIM == 3 && soft.nodes.len() >= LARGE {
+            if self.gradients.is_none() {
+                let new = Gradients::new(&soft.elements, soft.nodes.len())?;
+                self.gradients = Some(Box::new(new));
+            }
+            if let Some(gradients) = &mut self.gradients {
+                let place = |&k: &u32| bodies.position[k as usize].to_array3();
+                let places: Vec<[f64; 3]> = soft.nodes.iter().map(place).collect();
+                let ratio = gradients.linearise(&places, masses(soft, bodies), dt, threads);
+                self.is_iterative = ratio <= STIFF;
+            }
+        }
+        if !self.is_iterative {
+            if self.direct.is_none() {
+                self.direct = Some(Direct::analyse(soft, bodies)?);
+            }
+            if let Some(direct) = &mut self.direct {
+                direct.linearise(soft, bodies, dt, integrator);
+            }
+        }
+        Some(())
+    }
+
+    /// Whether this step solves it by conjugate gradients.
+    pub(crate) fn is_iterative(&self) -> bool {
+        self.is_iterative
+    }
+
+    /// Gives nodes in contact (`touched`, by body) a second mass, half-way between the least and
+    /// the most that they can resist with, and gets ready to solve from v\* and a
+    /// guess of v. Gives those bodies and their second masses in kg.
+    pub(crate) fn begin<S: Space>(
+        &mut self,
+        soft: &Soft,
+        (bodies, starred): (&Bodies<S>, &[Motion<S>]),
+        guess: &[Motion<S>],
+        touched: &[bool],
+    ) -> Result<Vec<(usize, f64)>, Unsolvable> {
+        let mut second = Vec::new();
+        let mut in_contact = |weight: &dyn Fn(usize) -> f64| {
+            for (node, &body) in soft.nodes.iter().enumerate() {
+                let k = body as usize;
+                if touched.get(k) == Some(&true) {
+                    second.push((node, k, (bodies.mass(k) * weight(node)).sqrt()));
+                }
+            }
+        };
+        match (&mut self.gradients, &mut self.direct) {
+            (Some(gradients), _) if self.is_iterative => {
+                gradients.set_masses(masses(soft, bodies));
+                in_contact(&|node| gradients.weight(node));
+                for &(node, _, mass) in &second {
+                    gradients.add_mass(node, mass);
+                }
+                let of = |motion: &[Motion<S>], node: usize| {
+                    motion[soft.nodes[node] as usize].linear.to_array3()
+                };
+                let is_finite = gradients.begin(|node| of(starred, node), |node| of(guess, node));
+                if !is_finite {
+                    return Err(Unsolvable);
+                }
+            }
+            (_, Some(direct)) => {
+                direct.assemble(soft, bodies);
+                in_contact(&|node| direct.weight[node]);
+                for &(node, _, mass) in &second {
+                    direct.add_mass(node, mass, S::DIM);
+                }
+                direct.factorise()?;
+                direct.start_from(soft, starred);
+            }
+            _ => {}
+        }
+        Ok(second.into_iter().map(|(_, k, mass)| (k, mass)).collect())
+    }
+
+    /// v − v\* of every node, node after node, where (H + X) v = M v\* + h f + `extra` + X v\* and
+    /// X is what was added on the diagonal; 0 for nodes that nothing moves. `extra` in N·s, node
+    /// after node, or empty. A factorised system is always solved to the end.
+    pub(crate) fn solve(&mut self, dim: usize, extra: &[f64], effort: Effort) -> Vec<f64> {
+        match (&mut self.gradients, &mut self.direct) {
+            (Some(gradients), _) if self.is_iterative => {
+                let of_node = |node: usize| {
+                    let at = extra.get(3 * node..3 * node + 3);
+                    at.map_or([0.0; 3], |e| [e[0], e[1], e[2]])
+                };
+                gradients.solve(of_node, effort).as_flattened().to_vec()
+            }
+            (_, Some(direct)) => direct.solve(dim, extra),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The impulse of elastic forces on each node at these velocities after the step, N·s, node
+    /// after node: h f − (h D + h² K) v.
+    pub(crate) fn impulse<S: Space>(&self, soft: &Soft, motion: &[Motion<S>]) -> Vec<f64> {
+        match (&self.gradients, &self.direct) {
+            (Some(gradients), _) if self.is_iterative => {
+                let velocity = |node: usize| motion[soft.nodes[node] as usize].linear.to_array3();
+                let impulse = |node: usize| gradients.impulse(node, velocity);
+                (0..soft.nodes.len()).flat_map(impulse).collect()
+            }
+            (_, Some(direct)) => direct.impulse(soft, motion),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Masses of a deformable's nodes in kg, infinite where nothing moves them.
+fn masses<S: Space>(soft: &Soft, bodies: &Bodies<S>) -> impl Iterator<Item = f64> {
+    soft.nodes.iter().map(|&body| {
+        let k = body as usize;
+        if bodies.is_dynamic(k) {
+            bodies.mass(k)
+        } else {
+            f64::INFINITY
+        }
+    })
+}
