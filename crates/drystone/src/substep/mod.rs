@@ -378,8 +378,7 @@ impl<S: Space> RealTime<S> {
             let (sleep, graph) = (&self.sleep, &self.graph);
             let is_awake = |k: usize| bodies.is_dynamic(k) && !sleep.is_asleep(k);
             let touches = |k: usize| graph.is_held(k);
-            self.links
-                .prepare(bodies, around.joints, &law, is_awake, touches);
+            self.links.prepare(bodies, &law, is_awake, touches);
         }
     }
 
@@ -395,7 +394,6 @@ impl<S: Space> RealTime<S> {
         let link_law = link_law(around, f64::from(h));
         let ground = links::Ground {
             bodies,
-            joints: around.joints,
             law: &link_law,
         };
         let march = March {
@@ -403,11 +401,12 @@ impl<S: Space> RealTime<S> {
             time: around.time,
             gravity: around.settings.gravity,
             rounds: options.rounds,
+            instructions,
         };
         self.links.march(&ground, &march);
         let (field, flight) = self.columns.share(&mut self.patches.records);
-        let linkages: Vec<Mutex<&mut Linkage<S>>> =
-            self.links.linkages.iter_mut().map(Mutex::new).collect();
+        let coupled = self.links.linkages.iter_mut().filter(|l| l.is_coupled());
+        let linkages: Vec<Mutex<&mut Linkage<S>>> = coupled.map(Mutex::new).collect();
         // Each linkage belongs to one thread, so nobody ever waits for a lock.
         let link = |worker: &Worker<'_>, act: &dyn Fn(&mut Linkage<S>)| {
             if linkages.is_empty() {
@@ -419,13 +418,19 @@ impl<S: Space> RealTime<S> {
             worker.wait();
         };
         let (graph, count) = (&self.graph, field.motion.len());
+        // Linkages are solved exactly: where all that touches belongs to some, fewer rounds do.
+        let rounds = if graph.colors.is_empty() {
+            (2 * options.rounds).div_ceil(3)
+        } else {
+            options.rounds
+        };
         crew::run(threads, |worker| {
             for substep in 1..=options.substeps {
                 patch::begin::<S>(instructions, &field, worker.share(records), &law);
                 flight.aim(&field, worker.share(count), h);
                 worker.wait();
                 link(worker, &|linkage| linkage.begin(&ground, &field));
-                for round in 1..=options.rounds {
+                for round in 1..=rounds {
                     for groups in &graph.colors {
                         let mine = &groups[worker.share(groups.len())];
                         patch::settle::<S>(instructions, &field, mine, &graph.sides);
@@ -437,7 +442,7 @@ impl<S: Space> RealTime<S> {
                         worker.wait();
                         link(worker, &|linkage| linkage.settle(&ground, &field));
                     }
-                    if round % options.learn_every == 0 || round == options.rounds {
+                    if round % options.learn_every == 0 || round == rounds {
                         patch::learn::<S>(instructions, &field, worker.share(records), &law);
                         worker.wait();
                     }
