@@ -12,7 +12,7 @@ const STRIDE: f64 = 0.4;
 const MOST_STRIDES: f64 = 8.0;
 /// Strides of a net at least.
 const NET_STRIDES: f64 = 4.0;
-/// Newton steps in a stride at most.
+/// Newton steps in a stride at most, besides one where it comes taut.
 const MOST_NEWTON: u32 = 2;
 
 impl<S: Space> Linkage<S> {
@@ -82,7 +82,8 @@ impl<S: Space> Linkage<S> {
                 };
             }
         }
-        for _ in 0..MOST_NEWTON {
+        let (mut left, mut was_tauter) = (MOST_NEWTON, false);
+        loop {
             self.linearise(ground, h);
             for k in 0..self.bodies.len() {
                 if bodies.is_dynamic(self.bodies[k] as usize) {
@@ -101,7 +102,13 @@ impl<S: Space> Linkage<S> {
             for _ in 0..rounds {
                 self.solve();
             }
-            if self.bends() < BENT || self.factors.is_none() {
+            left -= 1;
+            let is_tauter = self.tighten(bodies, h);
+            if is_tauter && !std::mem::replace(&mut was_tauter, true) {
+                left += 1;
+            }
+            let is_done = self.bends() < BENT || self.factors.is_none();
+            if left == 0 || is_done && !is_tauter {
                 break;
             }
         }

@@ -21,7 +21,8 @@
 //! Directions are those after a **part** p of the step. With p = 0 (SHAKE) nothing is damped, but
 //! what swings faster than 2/h grows; later directions damp by p h ω²/2 a second, and with G from
 //! p = 1/2 on nothing grows, whatever the load. So p follows the load: near 0 for a pendulum, a
-//! little more than 1/2 for a taut chain.
+//! little more than 1/2 for a taut chain; where the forces that a step finds are far larger than
+//! those it knew, p follows them and the step is solved again.
 //!
 //! A linkage that touches something is one block of the block descent: its bodies move together to
 //! where inertia, their contacts and their joints balance, all other bodies held still. What contacts
