@@ -387,9 +387,11 @@ fn a_net_hangs_together() {
 #[test]
 fn a_straight_bridge_between_two_banks_makes_no_energy() {
     let mut world = world3();
-    let left = anchor3(&mut world);
-    let right = anchor3(&mut world);
     let (count, pitch) = (20, 0.52);
+    let left = anchor3(&mut world);
+    let bank = Body::fixed(Shape3::ball(0.05).unwrap());
+    let far = DVec3::new(f64::from(count) * pitch, 0.0, 0.0);
+    let right = world.add(bank.at(far)).unwrap();
     let axis = DQuat::from_rotation_y(-std::f64::consts::FRAC_PI_2);
     let hinge = |a, b, x: f64| {
         let frame = Pose {

@@ -41,6 +41,7 @@ mod linkage;
 mod march;
 mod pull;
 mod row;
+mod taut;
 mod weave;
 
 use crate::body::{Bodies, Motion};
