@@ -113,8 +113,9 @@ impl Factors {
     /// Factorises: `above` are the numbers of [`Factors::entries`], in their order.
     pub(crate) fn factorise(&mut self, diagonal: &[f64], above: &[f64]) {
         for (k, &own) in diagonal.iter().enumerate() {
-            for at in self.starts[k] as usize..self.starts[k + 1] as usize {
-                self.work[self.rows[at] as usize] = above[at];
+            let column = self.starts[k] as usize..self.starts[k + 1] as usize;
+            for (&row, &number) in self.rows[column.clone()].iter().zip(&above[column]) {
+                self.work[row as usize] = number;
             }
             let mut pivot = own * (1.0 + RELAXED);
             let range = self.meeting_starts[k] as usize..self.meeting_starts[k + 1] as usize;

@@ -1,5 +1,7 @@
 //! What is done with eight joints at a time.
 
+#![allow(clippy::needless_range_loop)] // Rows and columns of matrices.
+
 use super::{Layout, Weave};
 use crate::space::Space;
 use crate::substep::reduced::{V3, add, zero};
