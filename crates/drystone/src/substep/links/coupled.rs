@@ -61,6 +61,9 @@ impl<S: Space> Linkage<S> {
         for _ in 0..rounds {
             self.solve();
         }
+        if self.tighten(ground.bodies, ground.law.h) {
+            self.is_shaped = false;
+        }
         for (k, &body) in self.bodies.iter().enumerate() {
             if ground.bodies.is_dynamic(body as usize) {
                 let mut column = field.shift.read(body as usize + 1);
