@@ -96,14 +96,29 @@ pub(crate) struct BodyState<S: Space> {
     motion: Vec<Motion<S>>,
 }
 
+impl<S: Space> Default for BodyState<S> {
+    fn default() -> Self {
+        Self {
+            position: Vec::new(),
+            rotation: Vec::new(),
+            motion: Vec::new(),
+        }
+    }
+}
+
 impl<S: Space> Bodies<S> {
     /// A copy of poses and motion.
     pub(crate) fn state(&self) -> BodyState<S> {
-        BodyState {
-            position: self.position.clone(),
-            rotation: self.rotation.clone(),
-            motion: self.motion.clone(),
-        }
+        let mut state = BodyState::default();
+        self.copy_state(&mut state);
+        state
+    }
+
+    /// Copies poses and motion to where another copy was, into its memory.
+    pub(crate) fn copy_state(&self, state: &mut BodyState<S>) {
+        state.position.clone_from(&self.position);
+        state.rotation.clone_from(&self.rotation);
+        state.motion.clone_from(&self.motion);
     }
 
     /// Goes back to a copy of poses and motion.
@@ -156,9 +171,7 @@ impl<S: Space> Bodies<S> {
 
     /// The same at another rotation.
     pub(crate) fn world_inv_inertia_at(&self, index: usize, rotation: S::Rotation) -> S::Inertia {
-        let inertial = &self.inertial[index];
-        let world = S::world_inertia(rotation, &inertial.inv_inertia);
-        S::mask_inertia(&world, inertial.free_spins)
+        self.inertial[index].inv_inertia_at(rotation)
     }
 
     /// The smallest side of the box around a body in its own axes, m.

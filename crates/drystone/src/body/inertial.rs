@@ -35,6 +35,34 @@ impl<S: Space> Inertial<S> {
             gyroscopic: false,
         }
     }
+
+    /// Inertia in world axes at a rotation, kg·m².
+    pub(crate) fn inertia_at(&self, rotation: S::Rotation) -> S::Inertia {
+        // What is the same about every axis needs no turning.
+        if self.gyroscopic {
+            S::world_inertia(rotation, &self.inertia)
+        } else {
+            self.inertia
+        }
+    }
+
+    /// Inverse inertia in world axes at a rotation, zero about axes it may not turn about.
+    pub(crate) fn inv_inertia_at(&self, rotation: S::Rotation) -> S::Inertia {
+        self.masked(if self.gyroscopic {
+            S::world_inertia(rotation, &self.inv_inertia)
+        } else {
+            self.inv_inertia
+        })
+    }
+
+    /// An inverse inertia in world axes, zero about axes it may not turn about.
+    pub(crate) fn masked(&self, inverse: S::Inertia) -> S::Inertia {
+        if self.free_spins == S::Spin::splat(1.0) {
+            inverse
+        } else {
+            S::mask_inertia(&inverse, self.free_spins)
+        }
+    }
 }
 
 /// The inertia of a body and its centre of mass in the shape's axes.

@@ -6,11 +6,14 @@
 //! $$ \Delta c = n\cdot(l_b - l_a) + j_b\cdot\theta_b - j_a\cdot\theta_a . $$
 //!
 //! Distances along A's axis $e_i$: $c = e_i\cdot d$ with $d = p_b - p_a$, $n = e_i$,
-//! $j_b = r_b\times e_i$, and because the axis turns with A, $j_a = (r_a + d)\times e_i$.
+//! $j_b = r_b\times e_i$, and because the axis turns with A, $j_a = (r_a + d)\times e_i$. Where all
+//! distances are locked any axes will do, and those of the world cost least: these do not turn, so
+//! $j_a = r_a\times e_i$.
 //!
 //! In a step, c is that of its end and arms and axes are those of a point within it: see
 //! [`crate::substep`] for which.
 
+use super::angles::Angle;
 use super::{Axis, Freedom, Goal, JointKind};
 use crate::shape::Pose;
 use crate::space::{Components, Linear, Space};
@@ -103,27 +106,150 @@ pub(crate) struct Poses<'a, S: Space> {
     pub(crate) within: [&'a Pose<S>; 2],
 }
 
-/// A joint's frames in the world.
-struct Placed<S: Space> {
-    /// From the centres of mass to the frames' origins, m.
-    arm_a: S::Vector,
-    arm_b: S::Vector,
-    /// From A's origin to B's, m.
-    between: S::Vector,
-    rotation_a: S::Rotation,
-    rotation_b: S::Rotation,
+/// What a joint measures, without what it allows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gauge<S: Space> {
+    /// On A and on B, in body axes, from the centres of mass.
+    pub(crate) frames: [Pose<S>; 2],
+    /// Whether all distances are locked.
+    is_point: bool,
+    /// The free angle of a hinge.
+    free: Option<usize>,
+    /// Of a gear.
+    ratio: f64,
 }
 
-/// Places a joint's frames.
-fn place<S: Space>(frames: [&Pose<S>; 2], [a, b]: [&Pose<S>; 2]) -> Placed<S> {
-    let arm_a = S::rotate(a.rotation, frames[0].position);
-    let arm_b = S::rotate(b.rotation, frames[1].position);
-    Placed {
-        arm_a,
-        arm_b,
-        between: (b.position - a.position) + (arm_b - arm_a),
-        rotation_a: S::compose(a.rotation, frames[0].rotation),
-        rotation_b: S::compose(b.rotation, frames[1].rotation),
+/// Where the origins of a joint's frames are.
+struct Placed<S: Space> {
+    /// From the centres of mass, m.
+    arm_a: S::Vector,
+    arm_b: S::Vector,
+    /// From A's to B's, m.
+    between: S::Vector,
+}
+
+/// Distances are along these axes.
+#[derive(Clone, Copy)]
+enum Along<S: Space> {
+    World,
+    Frame(S::Rotation),
+}
+
+impl<S: Space> Along<S> {
+    fn axis(self, k: usize) -> S::Vector {
+        let unit = S::Vector::default().with_component(k, 1.0);
+        match self {
+            Self::World => unit,
+            Self::Frame(rotation) => S::rotate(rotation, unit),
+        }
+    }
+}
+
+impl<S: Space> Gauge<S> {
+    pub(crate) fn new(frames: [Pose<S>; 2], kind: &JointKind) -> Self {
+        let is_locked = |axis: &Axis| axis.freedom == Freedom::Locked && axis.drive.is_none();
+        let is_point = match kind {
+            JointKind::Axes { linear, .. } => linear.iter().take(S::DIM).all(is_locked),
+            JointKind::Distance(_) | JointKind::Gear { .. } => false,
+        };
+        let ratio = match kind {
+            JointKind::Gear { ratio } => *ratio,
+            JointKind::Axes { .. } | JointKind::Distance(_) => 1.0,
+        };
+        Self {
+            frames,
+            is_point,
+            free: hinge_axis(kind),
+            ratio,
+        }
+    }
+
+    /// Places the frames' origins.
+    fn place(&self, [a, b]: [&Pose<S>; 2]) -> Placed<S> {
+        let arm_a = S::rotate(a.rotation, self.frames[0].position);
+        let arm_b = S::rotate(b.rotation, self.frames[1].position);
+        Placed {
+            arm_a,
+            arm_b,
+            between: (b.position - a.position) + (arm_b - arm_a),
+        }
+    }
+
+    /// From the centres of mass to the frames' origins, and from A's origin to B's, m.
+    pub(crate) fn arms_and_gap(&self, poses: [&Pose<S>; 2]) -> ([S::Vector; 2], S::Vector) {
+        let placed = self.place(poses);
+        ([placed.arm_a, placed.arm_b], placed.between)
+    }
+
+    /// The frames' rotations.
+    fn turned(&self, [a, b]: [&Pose<S>; 2]) -> [S::Rotation; 2] {
+        [
+            S::compose(a.rotation, self.frames[0].rotation),
+            S::compose(b.rotation, self.frames[1].rotation),
+        ]
+    }
+
+    /// Axes of distances.
+    fn along(&self, a: &Pose<S>) -> Along<S> {
+        if self.is_point {
+            Along::World
+        } else {
+            Along::Frame(S::compose(a.rotation, self.frames[0].rotation))
+        }
+    }
+
+    fn angles(&self, poses: [&Pose<S>; 2]) -> [Angle<S>; 3] {
+        let [a, b] = self.turned(poses);
+        S::angles(a, b, self.free)
+    }
+
+    /// Calls `f` with every row: values are those at the end, directions those within.
+    pub(crate) fn for_each_row(
+        &self,
+        roles: &[(Coordinate, Role)],
+        poses: &Poses<'_, S>,
+        mut f: impl FnMut(usize, Row<S>),
+    ) {
+        let end = self.place(poses.end);
+        let middle = self.place(poses.within);
+        let (mut angles, mut axes) = (None, None);
+        for (index, &(coordinate, _)) in roles.iter().enumerate() {
+            let row = match coordinate {
+                Coordinate::Linear(k) => {
+                    let (along_end, along) = *axes.get_or_insert_with(|| {
+                        let [end, within] = [poses.end[0], poses.within[0]];
+                        (self.along(end), self.along(within))
+                    });
+                    let value = along_end.axis(k as usize).dot(end.between);
+                    let turning = match along {
+                        Along::World => middle.arm_a,
+                        Along::Frame(_) => middle.arm_a + middle.between,
+                    };
+                    row([turning, middle.arm_b], along.axis(k as usize), value)
+                }
+                Coordinate::Angular(k) => {
+                    let (end, middle) = angles
+                        .get_or_insert_with(|| (self.angles(poses.end), self.angles(poses.within)));
+                    let along = middle[k as usize].along;
+                    Row {
+                        value: end[k as usize].value,
+                        j_a: along,
+                        j_b: along,
+                        ..Row::default()
+                    }
+                }
+                Coordinate::Distance => distance_row(&end, &middle),
+                Coordinate::Gear => {
+                    let [a, b] = self.turned(poses.within);
+                    Row {
+                        j_a: -S::first_axis(a),
+                        j_b: S::first_axis(b) * self.ratio,
+                        ..Row::default()
+                    }
+                }
+            };
+            f(index, row);
+        }
     }
 }
 
@@ -137,65 +263,16 @@ fn hinge_axis(kind: &JointKind) -> Option<usize> {
     if free.next().is_none() { first } else { None }
 }
 
-/// Calls `f` with every row of a joint: values are those at the end, directions those within.
-pub(crate) fn for_each_row<S: Space>(
-    frames: [&Pose<S>; 2],
-    (kind, roles): (&JointKind, &[(Coordinate, Role)]),
-    poses: &Poses<'_, S>,
-    mut f: impl FnMut(usize, Row<S>),
-) {
-    let end = place(frames, poses.end);
-    let middle = place(frames, poses.within);
-    let mut angles = None;
-    for (index, &(coordinate, _)) in roles.iter().enumerate() {
-        let row = match coordinate {
-            Coordinate::Linear(k) => {
-                let unit = S::Vector::default().with_component(k as usize, 1.0);
-                let value = S::rotate(end.rotation_a, unit).dot(end.between);
-                let n = S::rotate(middle.rotation_a, unit);
-                row([middle.arm_a + middle.between, middle.arm_b], n, value)
-            }
-            Coordinate::Angular(k) => {
-                let (end, middle) = angles.get_or_insert_with(|| {
-                    let free = hinge_axis(kind);
-                    (
-                        S::angles(end.rotation_a, end.rotation_b, free),
-                        S::angles(middle.rotation_a, middle.rotation_b, free),
-                    )
-                });
-                let along = middle[k as usize].along;
-                Row {
-                    value: end[k as usize].value,
-                    j_a: along,
-                    j_b: along,
-                    ..Row::default()
-                }
-            }
-            Coordinate::Distance => {
-                let along = middle.between.length();
-                let n = if along > 0.0 {
-                    middle.between * (1.0 / along)
-                } else {
-                    S::Vector::default().with_component(0, 1.0)
-                };
-                Row {
-                    length: along,
-                    ..row([middle.arm_a, middle.arm_b], n, end.between.length())
-                }
-            }
-            Coordinate::Gear => {
-                let ratio = match kind {
-                    JointKind::Gear { ratio } => *ratio,
-                    _ => 1.0,
-                };
-                Row {
-                    j_a: -S::first_axis(middle.rotation_a),
-                    j_b: S::first_axis(middle.rotation_b) * ratio,
-                    ..Row::default()
-                }
-            }
-        };
-        f(index, row);
+fn distance_row<S: Space>(end: &Placed<S>, middle: &Placed<S>) -> Row<S> {
+    let along = middle.between.length();
+    let n = if along > 0.0 {
+        middle.between * (1.0 / along)
+    } else {
+        S::Vector::default().with_component(0, 1.0)
+    };
+    Row {
+        length: along,
+        ..row([middle.arm_a, middle.arm_b], n, end.between.length())
     }
 }
 

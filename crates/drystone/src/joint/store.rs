@@ -1,6 +1,6 @@
 //! The joints of a world.
 
-use super::rows::{Coordinate, Poses, Role, Row, for_each_row, rows_of};
+use super::rows::{Coordinate, Gauge, Poses, Role, Row, rows_of};
 use super::{Anchor, Joint, JointError, JointKind};
 use crate::body::Bodies;
 use crate::shape::Pose;
@@ -41,15 +41,9 @@ pub(crate) struct Held<S: Space> {
 }
 
 impl<S: Space> Held<S> {
-    /// Calls `f` with every row.
-    pub(crate) fn for_each_row(
-        &self,
-        roles: &[(Coordinate, Role)],
-        poses: &Poses<'_, S>,
-        f: impl FnMut(usize, Row<S>),
-    ) {
-        let frames = [&self.frame_a, &self.frame_b];
-        for_each_row(frames, (&self.kind, roles), poses, f);
+    /// What it measures.
+    pub(crate) fn gauge(&self) -> Gauge<S> {
+        Gauge::new([self.frame_a, self.frame_b], &self.kind)
     }
 
     /// Calls `f` with every row as bodies are now.
@@ -67,7 +61,7 @@ impl<S: Space> Held<S> {
             end: [&a, &b],
             within: [&a, &b],
         };
-        self.for_each_row(roles, &now, f);
+        self.gauge().for_each_row(roles, &now, f);
     }
 
     /// How far it is from what it holds together: the largest distance in m and the largest angle
@@ -102,6 +96,8 @@ pub(crate) struct Joints<S: Space> {
     vacant: Vec<u32>,
     /// Pairs of bodies that joints keep from touching, sorted.
     apart: Vec<(u32, u32)>,
+    /// Bodies that joints tie, sorted.
+    tied: Vec<u32>,
     is_sorted: bool,
     /// Counts changes of the list.
     pub(crate) version: u64,
@@ -115,6 +111,7 @@ impl<S: Space> Default for Joints<S> {
             generation: Vec::new(),
             vacant: Vec::new(),
             apart: Vec::new(),
+            tied: Vec::new(),
             is_sorted: true,
             version: 0,
         }
@@ -143,11 +140,6 @@ impl<S: Space> Joints<S> {
         let k = id.place as usize;
         let is_same = self.generation.get(k) == Some(&id.generation);
         self.list.get(k).filter(|_| is_same)?.as_ref()
-    }
-
-    /// The joint at a place.
-    pub(crate) fn at(&self, place: u32) -> Option<&Held<S>> {
-        self.list.get(place as usize)?.as_ref()
     }
 
     /// The place of the joint of a name.
@@ -196,6 +188,11 @@ impl<S: Space> Joints<S> {
     /// Pairs of bodies that joints keep from touching, sorted.
     pub(crate) fn apart(&self) -> &[(u32, u32)] {
         &self.apart
+    }
+
+    /// Whether a joint ties a body.
+    pub(crate) fn ties(&self, body: u32) -> bool {
+        self.tied.binary_search(&body).is_ok()
     }
 
     /// Adds a joint.
@@ -278,7 +275,7 @@ impl<S: Space> Joints<S> {
         self.is_sorted = false;
     }
 
-    /// Brings the list of pairs that must not touch up to date.
+    /// Brings the lists of pairs that must not touch and of tied bodies up to date.
     pub(crate) fn sort_pairs(&mut self) {
         if std::mem::replace(&mut self.is_sorted, true) {
             return;
@@ -290,7 +287,10 @@ impl<S: Space> Joints<S> {
             .collect();
         apart.sort_unstable();
         apart.dedup();
-        self.apart = apart;
+        let mut tied: Vec<u32> = self.iter().flat_map(|(_, j)| [j.a, j.b]).collect();
+        tied.sort_unstable();
+        tied.dedup();
+        (self.apart, self.tied) = (apart, tied);
     }
 
     /// How far the joints are from what they hold together: the largest distance in m and the

@@ -160,6 +160,8 @@ struct Rounds<'a, S> {
     field: &'a Field<'a>,
     graph: &'a Graph,
     options: &'a Substep,
+    /// How many.
+    rounds: u32,
     law: &'a Law,
     space: PhantomData<S>,
 }
@@ -186,7 +188,7 @@ impl<S: Space> Rounds<'_, S> {
     ) {
         let (graph, options) = (self.graph, self.options);
         let records = &graph.records[batch.records.clone()];
-        for round in 1..=options.rounds {
+        for round in 1..=self.rounds {
             for color in &graph.colors[batch.colors.clone()] {
                 let groups = &graph.groups[color.clone()];
                 let mine = &groups[share(groups.len())];
@@ -194,7 +196,7 @@ impl<S: Space> Rounds<'_, S> {
                 wait();
             }
             link();
-            if round % options.learn_every == 0 || round == options.rounds {
+            if round % options.learn_every == 0 || round == self.rounds {
                 let mine = &records[share(records.len())];
                 patch::learn::<S>(options.instructions, self.field, mine, self.law);
                 wait();
@@ -244,8 +246,7 @@ impl<S: Space> RealTime<S> {
         let (sleep, graph) = (&self.sleep, &self.graph);
         let is_awake = |k: usize| bodies.is_dynamic(k) && !sleep.is_asleep(k);
         let touches = |k: usize| graph.is_held(k);
-        self.links
-            .prepare(bodies, around.joints, &law, is_awake, touches);
+        self.links.prepare(bodies, &law, is_awake, touches);
     }
 
     /// Says what moves each body.
@@ -274,7 +275,6 @@ impl<S: Space> RealTime<S> {
         let (law, link_law) = (law(options, around, h), link_law(around, h));
         let ground = links::Ground {
             bodies,
-            joints: around.joints,
             law: &link_law,
         };
         let fall = Fall {
@@ -292,6 +292,7 @@ impl<S: Space> RealTime<S> {
                 time: fall.time,
                 gravity: fall.gravity,
                 rounds: options.rounds,
+                instructions: options.instructions,
             },
         );
         let joints = self.links.ties().count();
@@ -303,8 +304,8 @@ impl<S: Space> RealTime<S> {
             rotation: Shared::new(&mut outcome.rotation),
             motion: Shared::new(&mut outcome.motion),
         };
-        let linkages: Vec<Mutex<&mut Linkage<S>>> =
-            self.links.linkages.iter_mut().map(Mutex::new).collect();
+        let coupled = self.links.linkages.iter_mut().filter(|l| l.is_coupled());
+        let linkages: Vec<Mutex<&mut Linkage<S>>> = coupled.map(Mutex::new).collect();
         // Each linkage belongs to one thread, so nobody ever waits for a lock.
         let link = |worker: &Worker<'_>, act: &dyn Fn(&mut Linkage<S>)| {
             if linkages.is_empty() {
@@ -321,6 +322,12 @@ impl<S: Space> RealTime<S> {
             field: &field,
             graph,
             options,
+            // Linkages are solved exactly: where all that touches belongs to some, fewer do.
+            rounds: if graph.colors.is_empty() {
+                (2 * options.rounds).div_ceil(3)
+            } else {
+                options.rounds
+            },
             law: &law,
             space: PhantomData,
         };
@@ -370,6 +377,7 @@ fn law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> La
         stiffness: (options.stiffness / (acceleration * h * h)) as f32,
         acceleration: acceleration as f32,
         repaired: (options.repair_rate * h).min(1.0) as f32,
+        most_repaired: (around.settings.contact.repair_speed * h) as f32,
         slop: around.settings.contact.slop as f32,
         threshold: around.settings.contact.restitution_threshold as f32,
         loading: options.loading as f32,

@@ -73,6 +73,13 @@ pub(crate) fn run(threads: usize, work: impl Fn(&Worker<'_>) + Sync) {
         arrived: AtomicUsize::new(0),
         round: AtomicUsize::new(0),
     };
+    if barrier.threads == 1 {
+        // A scope allocates.
+        return work(&Worker {
+            index: 0,
+            barrier: &barrier,
+        });
+    }
     std::thread::scope(|scope| {
         for index in 1..barrier.threads {
             let (barrier, work) = (&barrier, &work);

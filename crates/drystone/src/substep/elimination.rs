@@ -45,17 +45,23 @@ pub(crate) struct Factors {
     /// Where each column's entries above the diagonal start; rows of these, rising.
     starts: Vec<u32>,
     rows: Vec<u32>,
-    parent: Vec<u32>,
     /// L by columns.
     l_starts: Vec<u32>,
     l_rows: Vec<u32>,
     l_values: Vec<f64>,
     inverse: Vec<f64>,
-    // What factorising needs and keeps between steps.
-    filled: Vec<u32>,
-    mark: Vec<u32>,
-    path: Vec<u32>,
+    /// Which rows each row of L meets, in the order of elimination.
+    meeting_starts: Vec<u32>,
+    meetings: Vec<Meeting>,
     work: Vec<f64>,
+}
+
+/// Row k of L meets an earlier one.
+#[derive(Clone, Copy, Debug)]
+struct Meeting {
+    row: u32,
+    /// Where column `row` of L has its entry of row k: those before it are there by then.
+    place: u32,
 }
 
 const NONE: u32 = u32::MAX;
@@ -65,95 +71,68 @@ impl Factors {
     pub(crate) fn new(columns: &[Vec<u32>]) -> Self {
         let n = columns.len();
         let mut this = Self {
-            parent: vec![NONE; n],
             inverse: vec![0.0; n],
-            filled: vec![0; n],
-            mark: vec![NONE; n],
             work: vec![0.0; n],
             starts: vec![0],
             ..Self::default()
         };
         let mut counts = vec![0_u32; n];
-        for (k, column) in columns.iter().enumerate() {
-            this.mark[k] = k as u32;
-            for &row in column {
-                let mut j = row as usize;
-                while this.mark[j] != k as u32 {
-                    if this.parent[j] == NONE {
-                        this.parent[j] = k as u32;
-                    }
-                    counts[j] += 1;
-                    this.mark[j] = k as u32;
-                    j = this.parent[j] as usize;
-                }
-            }
-            this.rows.extend_from_slice(column);
-            this.starts.push(this.rows.len() as u32);
-        }
+        let met = meet(columns, &mut counts);
         let mut at = 0;
         this.l_starts.push(0);
-        for count in counts {
+        for &count in &counts {
             at += count;
             this.l_starts.push(at);
         }
         this.l_rows = vec![0; at as usize];
         this.l_values = vec![0.0; at as usize];
+        let mut next = this.l_starts.clone();
+        this.meeting_starts.push(0);
+        for (k, rows) in met.iter().enumerate() {
+            for &row in rows {
+                let place = next[row as usize];
+                next[row as usize] += 1;
+                this.l_rows[place as usize] = k as u32;
+                this.meetings.push(Meeting { row, place });
+            }
+            this.meeting_starts.push(this.meetings.len() as u32);
+            this.rows.extend_from_slice(&columns[k]);
+            this.starts.push(this.rows.len() as u32);
+        }
         this
     }
 
     /// Entries above the diagonal: column and row.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (usize, usize)> {
-        (0..self.parent.len()).flat_map(|k| {
+        (0..self.inverse.len()).flat_map(|k| {
             let range = self.starts[k] as usize..self.starts[k + 1] as usize;
             self.rows[range].iter().map(move |&row| (k, row as usize))
         })
     }
 
     /// Factorises: `above` are the numbers of [`Factors::entries`], in their order.
-    #[allow(clippy::needless_range_loop)] // k is a row of several arrays.
     pub(crate) fn factorise(&mut self, diagonal: &[f64], above: &[f64]) {
-        let n = self.parent.len();
-        self.mark.fill(NONE);
-        self.filled.fill(0);
-        for k in 0..n {
-            // The rows that row k of L meets, in topological order, at the end of `path`.
-            self.mark[k] = k as u32;
-            self.path.clear();
-            let mut order: usize = 0;
-            let range = self.starts[k] as usize..self.starts[k + 1] as usize;
-            for at in range {
-                let row = self.rows[at] as usize;
-                self.work[row] = above[at];
-                let start = self.path.len();
-                let mut j = row;
-                while self.mark[j] != k as u32 {
-                    self.path.push(j as u32);
-                    self.mark[j] = k as u32;
-                    j = self.parent[j] as usize;
-                }
-                // This walk comes before all earlier ones.
-                let walked = self.path.len() - start;
-                self.path.rotate_right(walked);
-                order = self.path.len();
+        for (k, &own) in diagonal.iter().enumerate() {
+            let column = self.starts[k] as usize..self.starts[k + 1] as usize;
+            for (&row, &number) in self.rows[column.clone()].iter().zip(&above[column]) {
+                self.work[row as usize] = number;
             }
-            let mut pivot = diagonal[k] * (1.0 + RELAXED);
-            for at in 0..order {
-                let j = self.path[at] as usize;
+            let mut pivot = own * (1.0 + RELAXED);
+            let range = self.meeting_starts[k] as usize..self.meeting_starts[k + 1] as usize;
+            for &Meeting { row, place } in &self.meetings[range] {
+                let (j, place) = (row as usize, place as usize);
                 let value = std::mem::take(&mut self.work[j]);
                 let first = self.l_starts[j] as usize;
-                let end = first + self.filled[j] as usize;
-                for place in first..end {
-                    self.work[self.l_rows[place] as usize] -= self.l_values[place] * value;
+                let earlier = self.l_rows[first..place].iter();
+                for (&row, l) in earlier.zip(&self.l_values[first..place]) {
+                    self.work[row as usize] -= l * value;
                 }
                 let l = value * self.inverse[j];
                 pivot -= l * value;
-                self.l_rows[end] = k as u32;
-                self.l_values[end] = l;
-                self.filled[j] += 1;
+                self.l_values[place] = l;
             }
-            let least = diagonal[k] * RELAXED;
-            self.inverse[k] = if diagonal[k] > 0.0 {
-                1.0 / pivot.max(least)
+            self.inverse[k] = if own > 0.0 {
+                1.0 / pivot.max(own * RELAXED)
             } else {
                 0.0
             };
@@ -162,7 +141,7 @@ impl Factors {
 
     /// Solves in place.
     pub(crate) fn solve(&self, x: &mut [f64]) {
-        let n = self.parent.len();
+        let n = self.inverse.len();
         let column = |k: usize| self.l_starts[k] as usize..self.l_starts[k + 1] as usize;
         for k in 0..n {
             let value = x[k];
@@ -178,6 +157,35 @@ impl Factors {
             x[k] = value;
         }
     }
+}
+
+/// The rows that each row of L meets: walks up the elimination tree from its entries, the latest
+/// walk first, so that whatever changes a row comes before it. Counts entries of L by column.
+fn meet(columns: &[Vec<u32>], counts: &mut [u32]) -> Vec<Vec<u32>> {
+    let mut parent = vec![NONE; columns.len()];
+    let mut mark = vec![NONE; columns.len()];
+    let mut met = Vec::with_capacity(columns.len());
+    for (k, column) in columns.iter().enumerate() {
+        mark[k] = k as u32;
+        let mut path: Vec<u32> = Vec::new();
+        for &row in column {
+            let start = path.len();
+            let mut j = row as usize;
+            while mark[j] != k as u32 {
+                if parent[j] == NONE {
+                    parent[j] = k as u32;
+                }
+                counts[j] += 1;
+                mark[j] = k as u32;
+                path.push(j as u32);
+                j = parent[j] as usize;
+            }
+            let walked = path.len() - start;
+            path.rotate_right(walked);
+        }
+        met.push(path);
+    }
+    met
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ fn grasp_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], side
 }
 
 /// What inertia and patches do to a body that a linkage moves.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Grasp {
     /// Force and torque: f, t.
     pub(crate) load: [f64; 6],
@@ -37,6 +37,11 @@ pub struct Grasp {
 }
 
 impl Grasp {
+    /// Whether both are held by the same springs, whatever they carry.
+    pub(crate) fn has_springs_of(&self, other: &Self) -> bool {
+        self.s0 == other.s0 && self.s1 == other.s1 && self.s2 == other.s2
+    }
+
     /// As the kernel wrote it down.
     pub(crate) fn read(field: &Field<'_>, place: usize) -> Self {
         let first = field.grasp.read(2 * place).0.map(f64::from);

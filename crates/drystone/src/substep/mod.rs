@@ -100,7 +100,7 @@ pub(crate) struct RealTime<S: Space> {
     /// Bodies whose pairs must be detected again in this step.
     #[serde(skip)]
     is_dirty: Vec<bool>,
-    #[serde(skip)]
+    /// How far each body reaches in a step, m; of one that sleeps, in the last it was awake for.
     reach: Vec<f64>,
     /// How far any point of each body has travelled at most, from base pose to base pose, m.
     travel: Vec<f64>,
@@ -237,6 +237,7 @@ impl<S: Space> RealTime<S> {
             && self.columns.is_consistent(bodies)
             && self.sleep.is_consistent(bodies)
             && self.travel.len() <= bodies
+            && self.reach.len() <= bodies
     }
 
     /// Makes what a snapshot leaves out.

@@ -129,6 +129,8 @@ pub(crate) struct Law {
     pub(crate) acceleration: f32,
     /// 1 − α: part of an overlap that is repaired in a substep.
     pub(crate) repaired: f32,
+    /// What is repaired in a substep at most, m.
+    pub(crate) most_repaired: f32,
     /// Overlap that is left alone, m.
     pub(crate) slop: f32,
     /// Approach slower than this does not bounce, m/s.
@@ -323,7 +325,8 @@ fn begin_point<S: Space, V: Wide>(
         .most(stopping)
         .least(weight * V::splat(MOST_LOAD));
     point[Layout::<S>::STIFFNESS] = load * V::splat(law.stiffness) * is_point;
-    let repaired = d.most(o) + V::splat(law.repaired) * (d + V::splat(law.slop)).least(o);
+    let overlap = V::splat(law.repaired) * (d + V::splat(law.slop)).least(o);
+    let repaired = d.most(o) + overlap.most(o - V::splat(law.most_repaired));
     let rebound = h * e * u;
     point[Layout::<S>::GAP] = repaired + bounces * (rebound - repaired);
 }

@@ -23,10 +23,10 @@ use crate::space::{Components, Linear, Space};
 use serde::{Deserialize, Serialize};
 
 /// Sweeps over everything that has been hit.
-const SWEEPS: usize = 20;
+const SWEEPS: usize = 100;
 /// Patches that are looked at in a step at most, about: a large heap in which everything hits
 /// everything can't have all sweeps.
-const MOST_VISITS: usize = 2_000;
+const MOST_VISITS: usize = 10_000;
 const MOST_VISITS_A_BODY: usize = 6;
 /// Turn in a step up to which points that do not touch yet bounce, rad.
 const MOST_TURN: f64 = 0.2;

@@ -237,6 +237,8 @@ pub struct World<S: Space> {
     shapes: BTreeMap<u64, S::Shape>,
     /// What the strategy `substep` keeps.
     real_time: Box<RealTime<S>>,
+    /// Poses and motion before the last step of that strategy, kept for its memory.
+    good: BodyState<S>,
     step: u64,
     time: f64,
     /// Step, time (s) and length of a step (s) since which steps had one length.
@@ -264,6 +266,7 @@ impl<S: Space> Default for World<S> {
             events: Vec::new(),
             shapes: BTreeMap::new(),
             real_time: Box::default(),
+            good: BodyState::default(),
             step: 0,
             time: 0.0,
             even_since: (0, 0.0, 0.0),
@@ -328,7 +331,8 @@ impl<S: Space> World<S> {
 
     fn step_substep(&mut self, options: &Substep) -> Result<StepReport, StepError> {
         let dt = self.settings.dt;
-        let good = self.bodies.state();
+        let mut good = std::mem::take(&mut self.good);
+        self.bodies.copy_state(&mut good);
         integrate::steer(&mut self.bodies, self.time, dt);
         for k in 0..self.bodies.len() {
             if self.bodies.load[k] != Default::default() {
@@ -349,7 +353,8 @@ impl<S: Space> World<S> {
         let changes = std::mem::take(&mut self.changes);
         self.real_time
             .step(&mut self.bodies, options, &around, &changes);
-        self.accept(good)?;
+        self.accept(&good)?;
+        self.good = good;
         let evidence = self.is_sampled().then(|| {
             self.real_time
                 .evidence(&self.bodies, &self.settings, options)
@@ -465,13 +470,13 @@ impl<S: Space> World<S> {
         if let Some(nudges) = nudges {
             integrate::displace(&mut self.bodies, nudges, self.settings.dt);
         }
-        self.accept(good)
+        self.accept(&good)
     }
 
     /// Moves the clock, or takes everything back if a body's state is no number.
-    fn accept(&mut self, good: BodyState<S>) -> Result<(), StepError> {
-        self.accept_unheld(&good)?;
-        self.hold_back(&good);
+    fn accept(&mut self, good: &BodyState<S>) -> Result<(), StepError> {
+        self.accept_unheld(good)?;
+        self.hold_back(good);
         Ok(())
     }
 
@@ -508,7 +513,7 @@ impl<S: Space> World<S> {
             threads: self.settings.threads,
         };
         let joints = &self.joints;
-        let is_tied = |k: usize| joints.iter().any(|(_, j)| [j.a, j.b].contains(&(k as u32)));
+        let is_tied = |k: usize| joints.ties(k as u32);
         let held = hold_back(&mut self.bodies, start, &rules, near, is_tied);
         if held.iter().any(|&k| self.bodies.node_of[k as usize] == 0) {
             hold_deformables(&self.deformables, &mut self.bodies, start, near.dt);

@@ -382,6 +382,52 @@ fn a_net_hangs_together() {
     assert!(worst < 0.15, "{worst} m");
 }
 
+/// Twenty planks, hinged end to end, that just reach from one bank to the other: no finite tension
+/// holds a straight chain up, so it gives a little.
+#[test]
+fn a_straight_bridge_between_two_banks_makes_no_energy() {
+    let mut world = world3();
+    let (count, pitch) = (20, 0.52);
+    let left = anchor3(&mut world);
+    let bank = Body::fixed(Shape3::ball(0.05).unwrap());
+    let far = DVec3::new(f64::from(count) * pitch, 0.0, 0.0);
+    let right = world.add(bank.at(far)).unwrap();
+    let axis = DQuat::from_rotation_y(-std::f64::consts::FRAC_PI_2);
+    let hinge = |a, b, x: f64| {
+        let frame = Pose {
+            position: DVec3::new(x, 0.0, 0.0),
+            rotation: axis,
+        };
+        Joint::hinge(a, b, Axis::FREE).placed(frame)
+    };
+    let mut last = left;
+    for k in 0..count {
+        let shape = Shape3::cuboid(DVec3::new(0.23, 0.06, 1.0)).unwrap();
+        let at = DVec3::new((f64::from(k) + 0.5) * pitch, 0.0, 0.0);
+        let plank = world
+            .add(Body::rigid(shape).at(at).with_mass(77.0))
+            .unwrap();
+        world
+            .join(hinge(last, plank, f64::from(k) * pitch))
+            .unwrap();
+        last = plank;
+    }
+    world
+        .join(hinge(last, right, f64::from(count) * pitch))
+        .unwrap();
+    let start = world.energy();
+    let start = start.kinetic + start.potential;
+    for _ in 0..300 {
+        world.step().unwrap();
+        let energy = world.energy();
+        let made = energy.kinetic + energy.potential - start;
+        // The weight of one plank over 1 mm is 0.8 J.
+        assert!(made < 1.0, "{made} J at {} s", world.time());
+        let (gap, _) = world.joint_error();
+        assert!(gap < 5e-3, "{gap} m at {} s", world.time());
+    }
+}
+
 #[test]
 fn a_weak_joint_breaks_and_says_so() {
     let mut world = world3();

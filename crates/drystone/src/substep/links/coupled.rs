@@ -1,7 +1,7 @@
 //! Linkages that touch something: one block of the block descent.
 
 use super::Ground;
-use super::linkage::{Linkage, inverted};
+use super::linkage::{BENT, Linkage, inverted};
 use crate::body::Motion;
 use crate::space::{Components, Space};
 use crate::substep::columns::{get, put};
@@ -16,12 +16,10 @@ impl<S: Space> Linkage<S> {
     /// Takes over where bodies are at the start of a substep that contacts have a say in. Bodies that
     /// touch nothing start from where they aim.
     pub(crate) fn begin(&mut self, ground: &Ground<'_, S>, field: &Field<'_>) {
-        if !self.is_coupled() {
-            return;
-        }
         if self.factors.is_none() {
             self.forget_forces();
         }
+        self.is_shaped = false;
         for (k, &body) in self.bodies.iter().enumerate() {
             let place = body as usize + 1;
             self.aim[k] = get(&field.aim.read(place));
@@ -37,33 +35,34 @@ impl<S: Space> Linkage<S> {
     }
 
     /// Moves the linkage to where inertia, contacts and joints balance.
+    ///
+    /// Rows are made again when bodies have turned since, for a chain that whips turns by a good
+    /// part of a circle in a step; factors only if rows or contacts' springs are other ones, which
+    /// at rest is once a step.
     pub(crate) fn settle(&mut self, ground: &Ground<'_, S>, field: &Field<'_>) {
-        if !self.is_coupled() {
-            return;
+        let is_bent = !self.is_shaped || self.bends() > BENT;
+        if is_bent {
+            self.is_shaped = true;
+            self.shape_rows();
+            self.stiffen(ground, ground.law.h);
+            self.made_for.copy_from_slice(&self.x);
         }
-        // Anew in every round: a chain that whips turns by a good part of a circle in a step.
-        self.shape_rows(ground);
-        self.stiffen(ground, ground.law.h);
+        let mut is_other = is_bent;
         for k in 0..self.bodies.len() {
-            self.grip(ground, field, k);
+            is_other |= self.grip(ground, field, k, is_bent);
         }
-        for row in &mut self.rows {
-            row.moves_a = apply::<S>(&self.answers[row.a as usize], row.n, row.j_a);
-            row.moves_b = apply::<S>(&self.answers[row.b as usize], row.n, row.j_b);
-            row.diagonal = row.coupling(row) + row.gives;
+        if is_other {
+            self.answer_rows(ground.law.h);
+            self.factorise();
         }
-        self.factorise();
         std::mem::swap(&mut self.x, &mut self.pushed);
-        for row in &self.rows {
-            row.push(row.force, &mut self.x);
-        }
-        let rounds = if self.rows.len() == self.locks && self.factors.is_some() {
-            1
-        } else {
-            COUPLED_SWEEPS
-        };
+        self.push_known();
+        let rounds = if self.is_exact() { 1 } else { COUPLED_SWEEPS };
         for _ in 0..rounds {
             self.solve();
+        }
+        if self.tighten(ground.bodies, ground.law.h) {
+            self.is_shaped = false;
         }
         for (k, &body) in self.bodies.iter().enumerate() {
             if ground.bodies.is_dynamic(body as usize) {
@@ -74,16 +73,69 @@ impl<S: Space> Linkage<S> {
         }
     }
 
-    /// How a body answers forces, contacts included, and where it would go without its joints.
+    /// What forces along the rows do.
+    fn answer_rows(&mut self, h: f64) {
+        let square = h * h;
+        for row in &mut self.rows {
+            let moves = |k: u32, j: S::Spin| {
+                let k = k as usize;
+                if self.is_touched[k] {
+                    apply::<S>(&self.answers[k], row.n, j)
+                } else {
+                    Motion {
+                        linear: self.inverse_mass[k].scale(row.n) * square,
+                        spin: S::apply_inertia(&self.inverse[k], j) * square,
+                    }
+                }
+            };
+            row.moves_a = moves(row.a, row.j_a);
+            row.moves_b = moves(row.b, row.j_b);
+            row.diagonal = row.coupling(row) + row.gives;
+        }
+    }
+
+    /// Where a body would go without its joints, contacts included; how it answers forces, if that
+    /// is not known yet. Returns whether it was not.
+    fn grip(&mut self, ground: &Ground<'_, S>, field: &Field<'_>, k: usize, is_bent: bool) -> bool {
+        let body = self.bodies[k] as usize;
+        if !ground.bodies.is_dynamic(body) {
+            self.pushed[k] = self.x[k];
+            self.answers[k] = [[0.0; 6]; 6];
+            return false;
+        }
+        if !self.is_touched[k] {
+            self.pushed[k] = self.target(ground, k, &self.aim[k]);
+            return false;
+        }
+        let grasp = Grasp::read(field, body + 1);
+        let is_other = is_bent || !grasp.has_springs_of(&self.grasps[k]);
+        if is_other {
+            self.answers[k] = inverted_resistance(self.resistance(ground, k, &grasp));
+        }
+        let mut load = grasp.load;
+        // The plane's load has its torque where space has its z.
+        if S::DIM == 2 {
+            load[2] = 0.0;
+        }
+        for (axis, load) in load.iter_mut().enumerate() {
+            if !exists::<S>(axis) {
+                *load = 0.0;
+            }
+        }
+        self.grasps[k] = grasp;
+        let change = times::<S>(&self.answers[k], &load);
+        self.pushed[k] = Motion {
+            linear: self.x[k].linear + change.linear,
+            spin: self.x[k].spin + change.spin,
+        };
+        is_other
+    }
+
+    /// H of a body: inertia, known forces, contacts' springs.
     #[allow(clippy::needless_range_loop)] // Rows and columns of a matrix.
-    pub(super) fn grip(&mut self, ground: &Ground<'_, S>, field: &Field<'_>, k: usize) {
+    fn resistance(&self, ground: &Ground<'_, S>, k: usize, grasp: &Grasp) -> [[f64; 6]; 6] {
         let bodies = ground.bodies;
         let body = self.bodies[k] as usize;
-        self.pushed[k] = self.x[k];
-        if !bodies.is_dynamic(body) {
-            self.answers[k] = [[0.0; 6]; 6];
-            return;
-        }
         let per_square = 1.0 / (ground.law.h * ground.law.h);
         let inertial = &bodies.inertial[body];
         let mut h = [[0.0; 6]; 6];
@@ -105,45 +157,15 @@ impl<S: Space> Linkage<S> {
                 };
             }
         }
-        let mut load = [0.0; 6];
-        if self.is_touched[k] {
-            let grasp = Grasp::read(field, body + 1);
-            load = grasp.load;
-            S::add_springs(&grasp, &mut h);
-            // The plane's load has its torque where space has its z.
-            if S::DIM == 2 {
-                load[2] = 0.0;
-            }
-        } else {
-            let away = Motion::<S> {
-                linear: self.aim[k].linear - self.x[k].linear,
-                spin: self.aim[k].spin - self.x[k].spin,
-            };
-            let inertia = S::world_inertia(self.pose[k].rotation, &inertial.inertia);
-            let twist = S::apply_inertia(&inertia, away.spin);
-            for axis in 0..3 {
-                load[axis] = away.linear.component(axis) * inertial.mass * per_square;
-                load[3 + axis] = twist.component(axis) * per_square;
-            }
+        S::add_springs(grasp, &mut h);
+        for axis in (0..6).filter(|&axis| !exists::<S>(axis)) {
+            h[axis][axis] = 1.0;
         }
-        for (axis, row) in h.iter_mut().enumerate() {
-            let exists = axis < S::DIM || axis >= 3 && axis < 3 + S::SPIN_DIM;
-            if !exists {
-                row[axis] = 1.0;
-                load[axis] = 0.0;
-            }
-        }
-        self.answers[k] = inverted(h, 6);
-        let change = times::<S>(&self.answers[k], &load);
-        self.pushed[k].linear += change.linear;
-        self.pushed[k].spin += change.spin;
+        h
     }
 
     /// Starts the next substep from where this one ends.
     pub(crate) fn carry(&mut self, field: &Field<'_>) {
-        if !self.is_coupled() {
-            return;
-        }
         for (k, &body) in self.bodies.iter().enumerate() {
             let x: Motion<S> = get(&field.shift.read(body as usize + 1));
             self.pose[k].position += x.linear;
@@ -155,6 +177,50 @@ impl<S: Space> Linkage<S> {
             row.offset -= row.lag * row.moved(&self.x);
         }
     }
+}
+
+/// Whether a space has this axis: x, y, z, then turns.
+fn exists<S: Space>(axis: usize) -> bool {
+    axis < S::DIM || axis >= 3 && axis < 3 + S::SPIN_DIM
+}
+
+/// The inverse of a resistance, whose upper left quarter is diagonal:
+///
+/// $$ \begin{pmatrix} A & B \\ B^T & C \end{pmatrix}^{-1} =
+///    \begin{pmatrix} A^{-1} + W T W^T & -W T \\ -T W^T & T \end{pmatrix}, \qquad
+///    W = A^{-1}B,\quad T = (C - B^T W)^{-1} . $$
+#[allow(clippy::needless_range_loop)] // Rows and columns of matrices.
+fn inverted_resistance(h: [[f64; 6]; 6]) -> [[f64; 6]; 6] {
+    let mut w = [[0.0; 3]; 3];
+    let mut rest = [[0.0; 6]; 6];
+    for i in 0..3 {
+        for j in 0..3 {
+            w[i][j] = h[i][3 + j] / h[i][i];
+            rest[i][j] = h[3 + i][3 + j];
+        }
+    }
+    for i in 0..3 {
+        for j in 0..3 {
+            rest[i][j] -= (0..3).map(|k| h[k][3 + i] * w[k][j]).sum::<f64>();
+        }
+    }
+    let t = inverted(rest, 3);
+    let mut inverse = [[0.0; 6]; 6];
+    for i in 0..3 {
+        for j in 0..3 {
+            inverse[3 + i][3 + j] = t[i][j];
+            let wt: f64 = (0..3).map(|k| w[i][k] * t[k][j]).sum();
+            inverse[i][3 + j] = -wt;
+            inverse[3 + j][i] = -wt;
+        }
+    }
+    for i in 0..3 {
+        for j in 0..3 {
+            inverse[i][j] = -(0..3).map(|k| inverse[i][3 + k] * w[j][k]).sum::<f64>();
+        }
+        inverse[i][i] += 1.0 / h[i][i];
+    }
+    inverse
 }
 
 /// What a force and a torque do.
@@ -177,4 +243,32 @@ fn times<S: Space>(answer: &[[f64; 6]; 6], load: &[f64; 6]) -> Motion<S> {
         motion.spin = motion.spin.with_component(axis, sum(3 + axis));
     }
     motion
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resistances_times_their_inverses_are_one() {
+        let mut h = [[0.0; 6]; 6];
+        for (i, a) in [7.0, 5.0, 9.0].into_iter().enumerate() {
+            h[i][i] = a;
+            for j in 0..3 {
+                let b = 0.3 * (i as f64 - 1.2 * j as f64) + 0.1;
+                h[i][3 + j] = b;
+                h[3 + j][i] = b;
+                h[3 + i][3 + j] = 0.2 / (1.0 + (i + j) as f64);
+            }
+            h[3 + i][3 + i] = 4.0 + i as f64;
+        }
+        let inverse = inverted_resistance(h);
+        for i in 0..6 {
+            for j in 0..6 {
+                let product: f64 = (0..6).map(|k| h[i][k] * inverse[k][j]).sum();
+                let expected = f64::from(u8::from(i == j));
+                assert!((product - expected).abs() < 1e-12, "{i} {j}: {product}");
+            }
+        }
+    }
 }

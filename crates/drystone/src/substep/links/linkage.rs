@@ -2,28 +2,31 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Ground;
+use super::known::KnownRows;
 use super::pull::{Pull, Stiffer};
-use super::row::{Known, LinkRow, is_lock, write};
-use super::{Ground, LinkLaw};
+use super::row::{Entry, LinkRow, is_lock};
+use super::weave::Weave;
 use crate::body::{Bodies, Motion};
-use crate::joint::Joints;
-use crate::joint::rows::{Coordinate, Poses, Role};
+use crate::joint::rows::{Coordinate, Gauge, Poses, Role};
 use crate::shape::Pose;
 use crate::space::{Components, Linear, Space};
 use crate::substep::elimination::{Factors, elimination_order};
+use crate::substep::patch::Grasp;
 
 /// Entries of S a joint up to which a linkage is factorised.
 const MOST_ENTRIES: usize = 8;
-/// Where in a step directions are taken.
-const LEAST_PART: f64 = 0.02;
-const MOST_PART: f64 = 0.55;
+/// Difference of turns beyond which rows are made again, rad: up to it a joint with an arm of 1 m
+/// opens by 0.2 mm.
+pub(super) const BENT: f64 = 0.02;
 /// Part of a correction that sweeps over nets take: more than one over-relaxes.
 const RELAXATION: f64 = 1.0;
 
 /// A joint's rows in its linkage.
 #[derive(Clone, Debug)]
-pub(super) struct JointRows {
+pub(super) struct JointRows<S: Space> {
     pub(super) joint: u32,
+    pub(super) gauge: Gauge<S>,
     pub(super) roles: Vec<(Coordinate, Role)>,
     /// Places of its bodies in the linkage's list.
     pub(super) ends: [u32; 2],
@@ -35,14 +38,19 @@ pub(super) struct JointRows {
 #[derive(Clone, Debug)]
 pub(crate) struct Linkage<S: Space> {
     pub(super) bodies: Vec<u32>,
-    pub(super) joints: Vec<JointRows>,
+    pub(super) joints: Vec<JointRows<S>>,
     /// Locks in the order of elimination, joint by joint; then rows with bounds.
     pub(super) rows: Vec<LinkRow<S>>,
     pub(super) locks: usize,
     /// First lock of each joint, in the order of elimination; one more at the end.
     pub(super) blocks: Vec<u32>,
     pub(super) factors: Option<Factors>,
+    /// What sweeps a net of ball joints.
+    pub(super) weave: Option<Weave>,
+    /// Entries of S off its diagonal, as `factors` wants them, and the diagonal.
+    pub(super) entries: Vec<Entry>,
     pub(super) above: Vec<f64>,
+    pub(super) diagonal: Vec<f64>,
     /// Inverses of the joints' own blocks of S, one after the other, where it is not factorised.
     pub(super) inverses: Vec<f64>,
     /// Which bodies touch something, and whether any does.
@@ -60,15 +68,23 @@ pub(crate) struct Linkage<S: Space> {
     // What a correction works on.
     pub(super) x: Vec<Motion<S>>,
     pub(super) aim: Vec<Motion<S>>,
-    /// How bodies resist: inertia with what forces add, and inverses.
+    /// How bodies resist: inertia, the same with what forces add, and inverses of that.
+    pub(super) bare: Vec<S::Inertia>,
     pub(super) inertia: Vec<S::Inertia>,
     pub(super) inverse: Vec<S::Inertia>,
     pub(super) inverse_mass: Vec<S::Vector>,
     pub(super) stiffer: Vec<Stiffer<S>>,
+    /// What pulls at bodies in all, and the largest force it was made for, N or N·m.
+    pub(super) taut: Vec<Stiffer<S>>,
+    pub(super) largest: f64,
     /// Displacements that rows were made for.
     pub(super) made_for: Vec<Motion<S>>,
     /// H⁻¹ of bodies where contacts have a say: x, y, z, then turns.
     pub(super) answers: Vec<[[f64; 6]; 6]>,
+    /// What contacts did to bodies when `answers` were worked out.
+    pub(super) grasps: Vec<Grasp>,
+    /// Whether rows have been made in this substep.
+    pub(super) is_shaped: bool,
     pub(super) pushed: Vec<Motion<S>>,
     pub(super) missing: Vec<f64>,
 }
@@ -76,7 +92,7 @@ pub(crate) struct Linkage<S: Space> {
 impl<S: Space> Linkage<S> {
     pub(super) fn new(
         bodies: &Bodies<S>,
-        group: Vec<JointRows>,
+        group: Vec<JointRows<S>>,
         ends: &BTreeMap<u32, [u32; 2]>,
     ) -> Self {
         let all: BTreeSet<u32> = group.iter().flat_map(|j| ends[&j.joint]).collect();
@@ -86,7 +102,8 @@ impl<S: Space> Linkage<S> {
         let order = elimination_order(near, MOST_ENTRIES);
         let is_direct = order.is_some();
         let order = order.unwrap_or_else(|| (0..group.len() as u32).collect());
-        let mut joints: Vec<JointRows> = order.iter().map(|&k| group[k as usize].clone()).collect();
+        let mut joints: Vec<JointRows<S>> =
+            order.iter().map(|&k| group[k as usize].clone()).collect();
         let (mut rows, mut blocks) = (Vec::new(), Vec::new());
         for of_locks in [true, false] {
             for joint in &mut joints {
@@ -116,29 +133,44 @@ impl<S: Space> Linkage<S> {
             locks,
             blocks,
             factors: None,
+            weave: None,
+            entries: Vec::new(),
             above: Vec::new(),
+            diagonal: Vec::new(),
             inverses: Vec::new(),
             is_touched: vec![false; count],
             has_contact: false,
             is_awake: true,
-            part: LEAST_PART,
+            part: 0.0,
             x: vec![Motion::default(); count],
             pose: vec![Pose::default(); count],
             motion: vec![Motion::default(); count],
             end: vec![Pose::default(); count],
             within: vec![Pose::default(); count],
             aim: vec![Motion::default(); count],
+            bare: vec![S::NO_INERTIA; count],
             inertia: vec![S::NO_INERTIA; count],
             inverse: vec![S::NO_INERTIA; count],
             inverse_mass: vec![S::Vector::default(); count],
             stiffer: vec![Stiffer::default(); count],
+            taut: vec![Stiffer::default(); count],
+            largest: 0.0,
             made_for: vec![Motion::default(); count],
             answers: vec![[[0.0; 6]; 6]; count],
+            grasps: vec![Grasp::default(); count],
+            is_shaped: false,
             pushed: vec![Motion::default(); count],
             missing: vec![0.0; locks],
         };
         if is_direct {
-            this.factors = Some(Factors::new(&this.pattern(bodies)));
+            let factors = Factors::new(&this.pattern(bodies));
+            let entries = factors.entries();
+            let entries = entries.map(|(column, row)| Entry::new(&this.rows, row, column));
+            this.entries = entries.collect();
+            this.above = vec![0.0; this.entries.len()];
+            this.factors = Some(factors);
+        } else {
+            this.weave = Weave::new(bodies, &this.bodies, &this.joints);
         }
         this
     }
@@ -160,14 +192,8 @@ impl<S: Space> Linkage<S> {
         columns
     }
 
-    /// Starts a step: takes over poses and known forces.
-    pub(super) fn start(
-        &mut self,
-        bodies: &Bodies<S>,
-        joints: &Joints<S>,
-        law: &LinkLaw,
-        known: &mut BTreeMap<u32, Vec<Known>>,
-    ) {
+    /// Starts a step: takes over poses.
+    pub(super) fn start(&mut self, bodies: &Bodies<S>) {
         for (k, &body) in self.bodies.iter().enumerate() {
             let body = body as usize;
             self.pose[k] = Pose {
@@ -176,59 +202,11 @@ impl<S: Space> Linkage<S> {
             };
             self.motion[k] = bodies.motion[body];
         }
-        self.aim_rows(bodies, joints, law, known);
-    }
-
-    /// Sets what rows are after from the present poses.
-    pub(super) fn aim_rows(
-        &mut self,
-        bodies: &Bodies<S>,
-        joints: &Joints<S>,
-        law: &LinkLaw,
-        known: &mut BTreeMap<u32, Vec<Known>>,
-    ) {
-        self.stiffer.fill(Stiffer::default());
-        for joint in &self.joints {
-            let (Some(held), Some(known)) = (joints.at(joint.joint), known.get_mut(&joint.joint))
-            else {
-                continue;
-            };
-            let (rows, pose) = (&mut self.rows, &self.pose);
-            let ends = joint.ends.map(|k| &pose[k as usize]);
-            let now = Poses {
-                end: ends,
-                within: ends,
-            };
-            let mut pull = Pull::default();
-            held.for_each_row(&joint.roles, &now, |k, row| {
-                let link = &mut rows[joint.at[k] as usize];
-                write(link, &joint.roles[k].1, row.value, law, &mut known[k]);
-                pull.add(&row, link.force);
-            });
-            let ends = joint.ends.map(|k| k as usize);
-            pull.stiffen(ends, 1.0, &mut self.stiffer);
-        }
-        self.part = self.part_for(bodies, law.h);
-    }
-
-    /// Where in a step directions are taken, from how fast bodies swing under their loads.
-    pub(super) fn part_for(&self, bodies: &Bodies<S>, h: f64) -> f64 {
-        let mut fastest = 0.0_f64;
-        for (&body, stiffer) in self.bodies.iter().zip(&self.stiffer) {
-            let body = body as usize;
-            if bodies.is_dynamic(body) {
-                let inertia = bodies.mass(body) * bodies.radius[body] * bodies.radius[body];
-                let turning: f64 = stiffer.arms[..stiffer.count].iter().map(|arm| arm.1).sum();
-                let swings = turning / inertia + stiffer.linear / bodies.mass(body);
-                fastest = fastest.max(h * h * swings);
-            }
-        }
-        LEAST_PART + (MOST_PART - LEAST_PART) * fastest.min(1.0)
     }
 
     /// Writes rows for displacements near the present ones, and factorises.
     pub(super) fn linearise(&mut self, ground: &Ground<'_, S>, h: f64) {
-        self.shape_rows(ground);
+        self.shape_rows();
         self.stiffen(ground, h);
         let square = h * h;
         for row in &mut self.rows {
@@ -250,20 +228,21 @@ impl<S: Space> Linkage<S> {
         match &mut self.factors {
             Some(factors) => {
                 let rows = &self.rows;
-                self.above.clear();
-                let entries = factors.entries();
-                self.above
-                    .extend(entries.map(|(column, row)| rows[row].coupling(&rows[column])));
-                let diagonal: Vec<f64> = rows[..self.locks].iter().map(|r| r.diagonal).collect();
-                factors.factorise(&diagonal, &self.above);
+                for (above, entry) in self.above.iter_mut().zip(&self.entries) {
+                    *above = entry.coupling(rows);
+                }
+                self.diagonal.clear();
+                let diagonal = rows[..self.locks].iter().map(|r| r.diagonal);
+                self.diagonal.extend(diagonal);
+                factors.factorise(&self.diagonal, &self.above);
             }
             None => self.invert_blocks(),
         }
     }
 
     /// Writes the rows' coordinates and directions.
-    pub(super) fn shape_rows(&mut self, ground: &Ground<'_, S>) {
-        self.stiffer.fill(Stiffer::default());
+    pub(super) fn shape_rows(&mut self) {
+        self.stiffer.iter_mut().for_each(Stiffer::clear);
         for (k, x) in self.x.iter().enumerate() {
             let after = |part: f64| Pose {
                 position: self.pose[k].position + x.linear * part,
@@ -277,9 +256,6 @@ impl<S: Space> Linkage<S> {
             };
         }
         for joint in &self.joints {
-            let Some(held) = ground.joints.at(joint.joint) else {
-                continue;
-            };
             let (rows, x, stiffer) = (&mut self.rows, &self.x, &mut self.stiffer);
             let [a, b] = joint.ends.map(|k| k as usize);
             let poses = Poses {
@@ -287,7 +263,7 @@ impl<S: Space> Linkage<S> {
                 within: [a, b].map(|k| &self.within[k]),
             };
             let mut pull = Pull::default();
-            held.for_each_row(&joint.roles, &poses, |k, row| {
+            joint.gauge.for_each_row(&joint.roles, &poses, |k, row| {
                 let link = &mut rows[joint.at[k] as usize];
                 (link.n, link.j_a, link.j_b) = (row.n, row.j_a, row.j_b);
                 link.missing = link.follow * (row.value - link.moved(x)) + link.offset;
@@ -311,16 +287,16 @@ impl<S: Space> Linkage<S> {
             let heavier = 1.0 + h * h * stiffer.linear / inertial.mass;
             self.inverse_mass[k] = inertial.inv_mass * (1.0 / heavier);
             let rotation = self.pose[k].rotation;
-            self.inertia[k] = S::world_inertia(rotation, &inertial.inertia);
+            self.bare[k] = inertial.inertia_at(rotation);
+            self.inertia[k] = self.bare[k];
             for (arm, s) in stiffer.arms.iter().take(stiffer.count) {
                 self.inertia[k] = S::stiffened(&self.inertia[k], *arm, h * h * s);
             }
-            let inverse = if stiffer.count > 0 && bodies.turns(body) {
-                S::invert_inertia(&self.inertia[k])
+            self.inverse[k] = if stiffer.count > 0 && bodies.turns(body) {
+                inertial.masked(S::invert_inertia(&self.inertia[k]))
             } else {
-                S::world_inertia(rotation, &inertial.inv_inertia)
+                inertial.inv_inertia_at(rotation)
             };
-            self.inverse[k] = S::mask_inertia(&inverse, inertial.free_spins);
         }
     }
 
@@ -334,8 +310,7 @@ impl<S: Space> Linkage<S> {
             linear: aim.linear - x.linear,
             spin: aim.spin - x.spin,
         };
-        let inertia = S::world_inertia(self.pose[k].rotation, &inertial.inertia);
-        let twist = S::apply_inertia(&inertia, away.spin);
+        let twist = S::apply_inertia(&self.bare[k], away.spin);
         let free = self.inverse_mass[k] * inertial.mass;
         Motion {
             linear: x.linear + away.linear.scale(free),
@@ -364,17 +339,34 @@ impl<S: Space> Linkage<S> {
     }
 
     /// Whether contacts have a say.
-    pub(super) fn is_coupled(&self) -> bool {
+    pub(crate) fn is_coupled(&self) -> bool {
         self.is_awake && self.has_contact
     }
 
     /// Remembers forces.
-    pub(super) fn remember(&self, known: &mut BTreeMap<u32, Vec<Known>>) {
+    pub(super) fn remember(&self, known: &mut KnownRows) {
         for joint in &self.joints {
-            if let Some(known) = known.get_mut(&joint.joint) {
-                for (known, &at) in known.iter_mut().zip(&joint.at) {
-                    known.force = self.rows[at as usize].force;
-                }
+            for (known, &at) in known.of_mut(joint.joint).iter_mut().zip(&joint.at) {
+                known.force = self.rows[at as usize].force;
+            }
+        }
+    }
+
+    /// Whether one solution is the whole one: no bounds, and S is factorised.
+    pub(super) fn is_exact(&self) -> bool {
+        self.factors.is_some() && self.rows.len() == self.locks
+    }
+
+    /// Takes known forces into the displacements. What is solved exactly starts from none: that is
+    /// as good and costs less.
+    pub(super) fn push_known(&mut self) {
+        if self.is_exact() {
+            for row in &mut self.rows {
+                row.force = 0.0;
+            }
+        } else {
+            for row in &self.rows {
+                row.push(row.force, &mut self.x);
             }
         }
     }
@@ -447,7 +439,7 @@ impl<S: Space> Linkage<S> {
 /// Joints of a group that share a body that moves with each.
 pub(super) fn neighbours<S: Space>(
     bodies: &Bodies<S>,
-    group: &[JointRows],
+    group: &[JointRows<S>],
     ends: &BTreeMap<u32, [u32; 2]>,
 ) -> Vec<BTreeSet<u32>> {
     let mut of_body: BTreeMap<u32, Vec<u32>> = BTreeMap::new();

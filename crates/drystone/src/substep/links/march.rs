@@ -1,22 +1,18 @@
 //! Linkages that touch nothing: moved by themselves, in double precision.
 
-use std::collections::BTreeMap;
-
-use super::linkage::Linkage;
-use super::row::Known;
+use super::known::KnownRows;
+use super::linkage::{BENT, Linkage};
 use super::{Ground, LinkLaw, March};
 use crate::body::{Bodies, Motion};
 use crate::integrate;
 use crate::space::{Linear, Space};
 
-/// Difference of turns beyond which rows are made again, rad.
-const BENT: f64 = 0.005;
 /// A linkage that touches nothing turns by so much in a stride, rad, as long as there are enough.
 const STRIDE: f64 = 0.4;
 const MOST_STRIDES: f64 = 8.0;
 /// Strides of a net at least.
 const NET_STRIDES: f64 = 4.0;
-/// Newton steps in a stride at most.
+/// Newton steps in a stride at most, besides one where it comes taut.
 const MOST_NEWTON: u32 = 2;
 
 impl<S: Space> Linkage<S> {
@@ -26,9 +22,14 @@ impl<S: Space> Linkage<S> {
     pub(super) fn march(
         &mut self,
         ground: &Ground<'_, S>,
-        known: &mut BTreeMap<u32, Vec<Known>>,
+        known: &mut KnownRows,
         options: &March<S>,
     ) {
+        if let Some(mut weave) = self.weave.take() {
+            self.weave(&mut weave, ground, options);
+            self.weave = Some(weave);
+            return;
+        }
         let fastest = self.motion.iter().map(|m| m.spin.length());
         let fastest = fastest.fold(0.0, f64::max);
         // Sweeps reach further in many short strides than many sweeps do in a long one.
@@ -46,7 +47,7 @@ impl<S: Space> Linkage<S> {
             if stride > 0 {
                 self.remember(known);
             }
-            self.aim_rows(ground.bodies, ground.joints, &law, known);
+            self.aim_rows(ground.bodies, &law, known);
             if self.factors.is_none() {
                 self.forget_forces();
             }
@@ -81,8 +82,8 @@ impl<S: Space> Linkage<S> {
                 };
             }
         }
-        let is_exact = self.factors.is_some() && self.rows.len() == self.locks;
-        for _ in 0..MOST_NEWTON {
+        let (mut left, mut was_tauter) = (MOST_NEWTON, false);
+        loop {
             self.linearise(ground, h);
             for k in 0..self.bodies.len() {
                 if bodies.is_dynamic(self.bodies[k] as usize) {
@@ -92,10 +93,8 @@ impl<S: Space> Linkage<S> {
                 }
             }
             std::mem::swap(&mut self.x, &mut self.pushed);
-            for row in &self.rows {
-                row.push(row.force, &mut self.x);
-            }
-            let rounds = match (&self.factors, is_exact) {
+            self.push_known();
+            let rounds = match (&self.factors, self.is_exact()) {
                 (Some(_), true) => 1,
                 (Some(_), false) => options.rounds,
                 (None, _) => options.rounds.div_ceil(NET_STRIDES as u32),
@@ -103,7 +102,13 @@ impl<S: Space> Linkage<S> {
             for _ in 0..rounds {
                 self.solve();
             }
-            if self.bends() < BENT || self.factors.is_none() {
+            left -= 1;
+            let is_tauter = self.tighten(bodies, h);
+            if is_tauter && !std::mem::replace(&mut was_tauter, true) {
+                left += 1;
+            }
+            let is_done = self.bends() < BENT || self.factors.is_none();
+            if left == 0 || is_done && !is_tauter {
                 break;
             }
         }
@@ -112,19 +117,23 @@ impl<S: Space> Linkage<S> {
 
     /// Takes displacements for good.
     pub(super) fn arrive(&mut self, bodies: &Bodies<S>, h: f64) {
-        for (k, &body) in self.bodies.iter().enumerate() {
-            let x = self.x[k];
-            let before = self.pose[k].rotation;
-            let after = S::turn(before, x.spin);
-            self.pose[k].position += x.linear;
-            self.pose[k].rotation = after;
-            if bodies.is_dynamic(body as usize) {
-                let spin = x.spin * (1.0 / h);
-                self.motion[k] = Motion {
-                    linear: x.linear * (1.0 / h),
-                    spin: bodies.carried_spin(body as usize, (before, after), spin),
-                };
-            }
+        for k in 0..self.bodies.len() {
+            self.arrive_one(bodies, k, &self.x[k].clone(), h);
+        }
+    }
+
+    /// Takes a body's displacement for good; `last` is that of the last h seconds.
+    pub(super) fn arrive_one(&mut self, bodies: &Bodies<S>, k: usize, last: &Motion<S>, h: f64) {
+        let (body, x) = (self.bodies[k] as usize, self.x[k]);
+        let before = self.pose[k].rotation;
+        let after = S::turn(before, x.spin);
+        self.pose[k].position += x.linear;
+        self.pose[k].rotation = after;
+        if bodies.is_dynamic(body) {
+            self.motion[k] = Motion {
+                linear: last.linear * (1.0 / h),
+                spin: bodies.carried_spin(body, (before, after), last.spin * (1.0 / h)),
+            };
         }
     }
 }

@@ -11,7 +11,7 @@
 //! ragdolls, vehicles) S is factorised once a step without fill to speak of
 //! ([`super::elimination`]), and a linkage without contact is solved exactly, whatever the masses:
 //! a hundred links carry a hundredfold load and do not stretch. Nets have too much fill; they are
-//! swept joint by joint.
+//! swept joint by joint ([`weave`]: eight at a time).
 //!
 //! Joints **bend**: a link under tension resists turning like a taut string, and where the load is
 //! large it does so faster than steps can follow. So bodies resist displacements not by M/h² but by
@@ -21,7 +21,8 @@
 //! Directions are those after a **part** p of the step. With p = 0 (SHAKE) nothing is damped, but
 //! what swings faster than 2/h grows; later directions damp by p h ω²/2 a second, and with G from
 //! p = 1/2 on nothing grows, whatever the load. So p follows the load: near 0 for a pendulum, a
-//! little more than 1/2 for a taut chain.
+//! little more than 1/2 for a taut chain; where the forces that a step finds are far larger than
+//! those it knew, p follows them and the step is solved again.
 //!
 //! A linkage that touches something is one block of the block descent: its bodies move together to
 //! where inertia, their contacts and their joints balance, all other bodies held still. What contacts
@@ -35,10 +36,13 @@
 use std::collections::BTreeMap;
 
 mod coupled;
+mod known;
 mod linkage;
 mod march;
 mod pull;
 mod row;
+mod taut;
+mod weave;
 
 use crate::body::{Bodies, Motion};
 use crate::forest::Forest;
@@ -46,9 +50,10 @@ use crate::joint::Joints;
 use crate::joint::rows::rows_of;
 use crate::shape::Pose;
 use crate::space::Space;
+use crate::substep::simd::Instructions;
+use known::KnownRows;
 use linkage::JointRows;
 pub(crate) use linkage::Linkage;
-use row::Known;
 use serde::{Deserialize, Serialize};
 
 /// Numbers that all rows of a substep share.
@@ -63,7 +68,6 @@ pub(crate) struct LinkLaw {
 /// What does not change in a step.
 pub(crate) struct Ground<'a, S: Space> {
     pub(crate) bodies: &'a Bodies<S>,
-    pub(crate) joints: &'a Joints<S>,
     pub(crate) law: &'a LinkLaw,
 }
 
@@ -76,6 +80,8 @@ pub(crate) struct March<S: Space> {
     pub(crate) gravity: S::Vector,
     /// Rounds over joints where one is not enough.
     pub(crate) rounds: u32,
+    /// What kernels use.
+    pub(crate) instructions: Instructions,
 }
 
 /// The joints of a world.
@@ -83,7 +89,7 @@ pub(crate) struct March<S: Space> {
 #[serde(bound = "")]
 pub(crate) struct Links<S: Space> {
     /// What is known of each joint's rows.
-    known: BTreeMap<u32, Vec<Known>>,
+    known: KnownRows,
     /// Version of the joints that linkages were made for.
     version: u64,
     #[serde(skip)]
@@ -98,7 +104,7 @@ pub(crate) struct Links<S: Space> {
 impl<S: Space> Default for Links<S> {
     fn default() -> Self {
         Self {
-            known: BTreeMap::new(),
+            known: KnownRows::default(),
             version: 0,
             linkages: Vec::new(),
             ties: Vec::new(),
@@ -140,7 +146,7 @@ impl<S: Space> Links<S> {
 
     /// Whether numbers from outside fit together.
     pub(crate) fn is_consistent(&self) -> bool {
-        self.known.values().flatten().all(|k| k.force.is_finite())
+        self.known.is_consistent()
     }
 
     /// Brings linkages up to date; whether they changed.
@@ -170,9 +176,9 @@ impl<S: Space> Links<S> {
                 forest.join(joint.a, joint.b);
             }
         }
-        let mut groups: BTreeMap<u32, Vec<JointRows>> = BTreeMap::new();
+        let mut groups: BTreeMap<u32, Vec<JointRows<S>>> = BTreeMap::new();
         let mut ends: BTreeMap<u32, [u32; 2]> = BTreeMap::new();
-        let mut known = BTreeMap::new();
+        let mut known = KnownRows::default();
         for (place, joint) in joints.iter() {
             let roles = rows_of::<S>(&joint.kind);
             let moving = if bodies.is_dynamic(joint.a as usize) {
@@ -180,18 +186,14 @@ impl<S: Space> Links<S> {
             } else {
                 joint.b
             };
-            let before = self.known.remove(&place);
-            let kept = before.filter(|list| list.len() == roles.len());
-            known.insert(
-                place,
-                kept.unwrap_or_else(|| vec![Known::default(); roles.len()]),
-            );
+            known.add(place, roles.len(), &self.known);
             ends.insert(place, [joint.a, joint.b]);
             groups
                 .entry(forest.lowest(moving))
                 .or_default()
                 .push(JointRows {
                     joint: place,
+                    gauge: joint.gauge(),
                     roles,
                     ends: [0; 2],
                     at: Vec::new(),
@@ -215,8 +217,7 @@ impl<S: Space> Links<S> {
 
     /// Forces along the rows of a joint, N and N·m.
     pub(crate) fn forces(&self, joint: u32) -> Vec<f64> {
-        let known = self.known.get(&joint);
-        known.map_or_else(Vec::new, |rows| rows.iter().map(|k| k.force).collect())
+        self.known.of(joint).iter().map(|k| k.force).collect()
     }
 
     /// Calls `f` with the bodies, n, j_a, j_b and the force of every row of linkages that touch
@@ -237,7 +238,6 @@ impl<S: Space> Links<S> {
     pub(crate) fn prepare(
         &mut self,
         bodies: &Bodies<S>,
-        joints: &Joints<S>,
         law: &LinkLaw,
         is_awake: impl Fn(usize) -> bool,
         touches: impl Fn(usize) -> bool,
@@ -250,7 +250,10 @@ impl<S: Space> Links<S> {
             }
             linkage.has_contact = linkage.is_touched.contains(&true);
             if linkage.is_awake {
-                linkage.start(bodies, joints, law, &mut self.known);
+                linkage.start(bodies);
+            }
+            if linkage.is_coupled() {
+                linkage.aim_rows(bodies, law, &mut self.known);
             }
         }
     }

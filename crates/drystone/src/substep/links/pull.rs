@@ -17,6 +17,11 @@ pub(super) struct Stiffer<S: Space> {
 }
 
 impl<S: Space> Stiffer<S> {
+    pub(super) fn clear(&mut self) {
+        self.linear = 0.0;
+        self.count = 0;
+    }
+
     pub(super) fn add(&mut self, arm: S::Vector, s: f64) {
         if s > 0.0 && self.count < MOST_ARMS {
             self.arms[self.count] = (arm, s);

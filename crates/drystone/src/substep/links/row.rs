@@ -1,19 +1,10 @@
 //! One coordinate of a joint, and what a force along it does.
 
 use super::LinkLaw;
+use super::known::Known;
 use crate::body::Motion;
 use crate::joint::rows::Role;
 use crate::space::{Linear, Space};
-use serde::{Deserialize, Serialize};
-
-/// What is known of a row from the step before.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Known {
-    /// λ, N or N·m.
-    pub(super) force: f64,
-    /// Which bound a limit is near: −1 for the lower, 1 for the upper one.
-    pub(super) bound: i8,
-}
 
 /// A row with what a force along it does.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +89,50 @@ impl<S: Space> LinkRow<S> {
                     sum += sign * other_sign * along;
                 }
             }
+        }
+        sum
+    }
+}
+
+/// An entry of S off its diagonal: two rows that share bodies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    rows: [u32; 2],
+    /// Which ends they share: the first's A with the second's A, A with B, B with A, B with B.
+    shared: [bool; 4],
+}
+
+impl Entry {
+    pub(super) fn new<S: Space>(rows: &[LinkRow<S>], first: usize, second: usize) -> Self {
+        let (one, other) = (&rows[first], &rows[second]);
+        Self {
+            rows: [first as u32, second as u32],
+            shared: [
+                one.a == other.a,
+                one.a == other.b,
+                one.b == other.a,
+                one.b == other.b,
+            ],
+        }
+    }
+
+    /// What a force along the second moves along the first.
+    #[inline]
+    pub(super) fn coupling<S: Space>(&self, rows: &[LinkRow<S>]) -> f64 {
+        let [one, other] = self.rows.map(|k| &rows[k as usize]);
+        let along = |j: S::Spin, moves: &Motion<S>| one.n.dot(moves.linear) + j.dot(moves.spin);
+        let mut sum = 0.0;
+        if self.shared[0] {
+            sum += along(one.j_a, &other.moves_a);
+        }
+        if self.shared[1] {
+            sum -= along(one.j_a, &other.moves_b);
+        }
+        if self.shared[2] {
+            sum -= along(one.j_b, &other.moves_a);
+        }
+        if self.shared[3] {
+            sum += along(one.j_b, &other.moves_b);
         }
         sum
     }
