@@ -385,7 +385,7 @@ fn two_bodies_at_the_same_pose() {
 fn a_deep_overlap_is_told_and_comes_apart_at_a_bounded_speed() {
     let text = scene(
         3,
-        "gravity = [0, 0, 0]\n[[bodies]]\nname = \"a\"\nshape.ball.radius = 1\n[[bodies]]\nname = \"b\"\nshape.ball.radius = 1\nposition = [0.5, 0, 0]\n",
+        "strategy = \"velocity\"\ngravity = [0, 0, 0]\n[[bodies]]\nname = \"a\"\nshape.ball.radius = 1\n[[bodies]]\nname = \"b\"\nshape.ball.radius = 1\nposition = [0.5, 0, 0]\n",
     );
     let scene = Scene::from_toml(&text, "deep.toml").unwrap();
     let (mut world, warnings) = scene.build_with_warnings().unwrap();
@@ -571,4 +571,29 @@ fn repeats_that_cannot_be_made() {
             .contains("body `a`, bodies[0]: a body needs a shape"),
         "{no_shape}"
     );
+}
+
+/// The strategy that scenes have by default keeps the speed at which it repairs, but is bound by it
+/// as well.
+#[test]
+fn a_deep_overlap_comes_apart_at_a_bounded_speed_in_real_time() {
+    let text = scene(
+        3,
+        "gravity = [0, 0, 0]\n[[bodies]]\nname = \"a\"\nshape.ball.radius = 1\n[[bodies]]\nname = \"b\"\nshape.ball.radius = 1\nposition = [0.5, 0, 0]\n",
+    );
+    let mut world = Scene::from_toml(&text, "deep.toml")
+        .unwrap()
+        .build()
+        .unwrap();
+    let gap = |world: &drystone_scene::AnyWorld| {
+        let positions = world.frame().positions;
+        positions[1][0] - positions[0][0]
+    };
+    for step in 0..120 {
+        let before = gap(&world);
+        world.step().unwrap();
+        let speed = (gap(&world) - before) / world.dt();
+        assert!(speed <= 2.02, "{speed} m/s in step {step}");
+    }
+    assert!(gap(&world) > 1.9, "{}", gap(&world));
 }

@@ -31,7 +31,9 @@ pub(crate) struct Edge {
 
 impl Polyhedron {
     /// From corners, and faces as normals with loops of corners; edges are where two loops meet.
-    pub(crate) fn new(points: Vec<DVec3>, faces: Vec<(DVec3, Vec<u32>)>) -> Self {
+    /// Faces without area, which hulls of slivers may have, have no normal and are left out.
+    pub(crate) fn new(points: Vec<DVec3>, mut faces: Vec<(DVec3, Vec<u32>)>) -> Self {
+        faces.retain(|(normal, _)| normal.is_normalized());
         let mut halves: Vec<([u32; 2], u32)> = Vec::new();
         for (face, (_, corners)) in faces.iter().enumerate() {
             for (k, &from) in corners.iter().enumerate() {
