@@ -263,9 +263,10 @@ mod tests {
             h[3 + i][3 + i] = 4.0 + i as f64;
         }
         let inverse = inverted_resistance(h);
-        for i in 0..6 {
+        for (i, row) in h.iter().enumerate() {
             for j in 0..6 {
-                let product: f64 = (0..6).map(|k| h[i][k] * inverse[k][j]).sum();
+                let terms = row.iter().zip(&inverse);
+                let product: f64 = terms.map(|(a, inverse)| a * inverse[j]).sum();
                 let expected = f64::from(u8::from(i == j));
                 assert!((product - expected).abs() < 1e-12, "{i} {j}: {product}");
             }
