@@ -34,7 +34,8 @@
 //! under a heavy stone and too hard, thus slow to converge, on top of the stack.
 //!
 //! **The gap** g is the separation d where the two are apart; overlaps (d < 0) are repaired by the
-//! part $1-\alpha$ of what exceeds the slop in a substep: $g = (1-\alpha)\,(d + s)$. What hits hard was dealt
+//! part $1-\alpha$ of what exceeds the slop in a substep, $g = (1-\alpha)\,(d + s)$, but no faster
+//! than [`repair_speed`](crate::problem::assemble::ContactRules::repair_speed). What hits hard was dealt
 //! with before ([`super::strike`]); only a point on a body with joints, whose e is kept here, gets
 //! $g = h\,e\,u^-_N$ instead if it will hit faster than the threshold: it must leave at e times the
 //! speed at which it came.
