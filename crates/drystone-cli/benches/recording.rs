@@ -1,7 +1,8 @@
 //! What a recording costs: time beside the run, and size beside plain numbers and glTF.
 //!
-//! `cargo bench -p drystone-cli --bench recording [-- SECONDS [THREADS]]` runs two scenes of 1,000
-//! bodies for 60 s at 60 frames a second, each without and with a recording, and prints a table.
+//! `cargo bench -p drystone-cli --bench recording [-- SECONDS [THREADS] [heap|drum] [sync]]` runs
+//! two scenes of 1,000 bodies for 60 s at 60 frames a second, each without and with a recording,
+//! and prints a table. With `sync` it waits for the disk after every frame.
 //! Next to the time on the clock stands the processor time of the thread that steps: what the run
 //! waits for where there is a core for the thread that writes, however busy the machine is.
 
@@ -107,6 +108,11 @@ fn own_time() -> f64 {
     nanoseconds.map_or(f64::NAN, |ns| 1e-9 * ns)
 }
 
+/// Whether a word is among the arguments.
+fn is_named(word: &str) -> bool {
+    std::env::args().any(|argument| argument == word)
+}
+
 /// Makes a run, recorded or not.
 fn run(scene: &str, steps: u64, threads: u32, file: Option<&Path>) -> Times {
     let mut world = world(scene, threads);
@@ -118,6 +124,7 @@ fn run(scene: &str, steps: u64, threads: u32, file: Option<&Path>) -> Times {
     let mut writer = file.map(|path| {
         let file = File::create(path).unwrap();
         let writer = Writer::create(file, header, &world.stage()).unwrap();
+        let writer = writer.sync_every_frame(is_named("sync"));
         BackgroundWriter::new(writer).unwrap()
     });
     let (start, own) = (Instant::now(), own_time());
@@ -174,7 +181,12 @@ fn main() {
     println!("| scene | ms a frame | recorded | cost | cost on the run's own thread |");
     println!("|---|---|---|---|---|");
     let mut table = String::new();
-    for (name, scene) in [("heap", HEAP), ("drum", DRUM)] {
+    let scenes = [("heap", HEAP), ("drum", DRUM)];
+    let is_any = scenes.iter().any(|(name, _)| is_named(name));
+    for (name, scene) in scenes {
+        if is_any && !is_named(name) {
+            continue;
+        }
         let (mut plain, mut recorded) = (Times::LONG, Times::LONG);
         for _ in 0..2 {
             plain = plain.min(run(scene, steps, threads, None));

@@ -139,7 +139,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Go on with a recording that was cut short, up to the end of its run
     #[command(after_help = RESUME_EXAMPLES)]
-    Resume(RemakeArgs),
+    Resume(ResumeArgs),
     /// Say what a recording holds
     Info {
         /// A recording, made by `drystone run --record`
@@ -227,6 +227,19 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     #[arg(default_value = "60", requires = "record")]
     pub(crate) state_every: NonZeroU32,
+    /// Wait for the disk after every frame, however quick frames are: a power cut loses one at most
+    #[arg(long, requires = "record")]
+    pub(crate) sync_every_frame: bool,
+}
+
+/// Options of `drystone resume`.
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArgs {
+    #[command(flatten)]
+    pub(crate) remake: RemakeArgs,
+    /// Wait for the disk after every frame, however quick frames are: a power cut loses one at most
+    #[arg(long)]
+    pub(crate) sync_every_frame: bool,
 }
 
 /// Options of `drystone resume` and `drystone verify`.

@@ -25,7 +25,7 @@ use crate::fault::Fault;
 pub(crate) fn run(command: Command) -> Result<(), Fault> {
     match command {
         Command::Run(args) => run::run(&args),
-        Command::Resume(args) => resume::resume(&args.file, args.threads),
+        Command::Resume(args) => resume::resume(&args),
         Command::Info { file } => info::info(&file),
         Command::Verify(args) => verify::verify(&args.file, args.threads),
         Command::Export(args) => export::export(&args),

@@ -63,6 +63,7 @@ impl Recording {
                 error,
             }
         })?;
+        let writer = writer.sync_every_frame(args.sync_every_frame);
         Self::new(path, header, &stage, writer)
     }
 
@@ -70,8 +71,8 @@ impl Recording {
     pub(crate) fn go_on(
         path: &Path,
         mut file: File,
-        recovered: &Recovered,
-        state: Vec<u8>,
+        (recovered, state): (&Recovered, &[u8]),
+        sync_every_frame: bool,
     ) -> Result<Self, Fault> {
         let fault = |error| Fault::Record {
             path: path.to_owned(),
@@ -81,9 +82,9 @@ impl Recording {
         let cut = file.set_len(recovered.good_bytes);
         cut.and_then(|()| file.seek(SeekFrom::End(0)))
             .map_err(|error| fault(error.into()))?;
-        let mut writer = Writer::resume(file, recovered);
+        let mut writer = Writer::resume(file, recovered).sync_every_frame(sync_every_frame);
         if writer.state_due() {
-            writer.state(&state).map_err(fault)?;
+            writer.state(state).map_err(fault)?;
         }
         Self::new(path, recovered.header.clone(), &recovered.stage, writer)
     }

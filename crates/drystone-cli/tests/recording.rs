@@ -71,6 +71,23 @@ fn threads_change_no_byte() {
     assert!(one == three);
 }
 
+#[test]
+fn waiting_for_the_disk_changes_no_byte() {
+    let (folder, _) = folder_with("scene.toml", SOLID);
+    let whole = record(folder.path(), &[]);
+    assert!(record(folder.path(), &["--sync-every-frame"]) == whole);
+    let half = &whole[..whole.len() / 2];
+    std::fs::write(folder.path().join("cut.dry"), half).unwrap();
+    succeed(folder.path(), &["resume", "cut.dry", "--sync-every-frame"]);
+    assert!(std::fs::read(folder.path().join("cut.dry")).unwrap() == whole);
+    let message = fail(
+        folder.path(),
+        &["run", "scene.toml", "--sync-every-frame"],
+        2,
+    );
+    assert!(message.contains("--record"), "{message}");
+}
+
 /// Starts a run of many frames in the background.
 fn start(folder: &Path) -> std::process::Child {
     Command::new(env!("CARGO_BIN_EXE_drystone"))

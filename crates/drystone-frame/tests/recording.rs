@@ -263,6 +263,54 @@ fn a_thread_writes_the_same_bytes() {
     assert!(*file.0.lock().unwrap() == recording());
 }
 
+/// A disk that knows how much of a file a power cut would leave.
+#[derive(Default)]
+struct Platter {
+    file: Vec<u8>,
+    safe: usize,
+}
+
+impl Write for Platter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Storage for Platter {
+    fn sync(&mut self) -> io::Result<()> {
+        // So slow that frames come faster.
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        self.safe = self.file.len();
+        Ok(())
+    }
+}
+
+#[test]
+fn a_power_cut_loses_no_frame_that_was_written_where_every_one_is_waited_for() {
+    for frames in 1..6 {
+        let mut disk = Platter::default();
+        let writer = Writer::create(&mut disk, header(), &stage()).unwrap();
+        let mut writer = writer.sync_every_frame(true);
+        let mut toy = Toy::new();
+        for number in 0..frames {
+            while toy.frame().step < header().step_of(number) {
+                toy.step();
+            }
+            writer.frame(&toy.record(number)).unwrap();
+            if writer.state_due() {
+                writer.state(&toy.snapshot()).unwrap();
+            }
+        }
+        drop(writer);
+        let left = records(&disk.file[..disk.safe]).0.len() as u64;
+        assert_eq!(left, frames);
+    }
+}
+
 /// A file that can be looked into while it is written.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);

@@ -1,7 +1,6 @@
 //! `drystone resume`: goes on with a recording that was cut short.
 
 use std::io::{BufReader, Seek};
-use std::num::NonZeroU32;
 use std::path::Path;
 
 use drystone::{Space, World};
@@ -9,6 +8,7 @@ use drystone_frame::recording::{Recovered, VERSION, frame_hash, recover};
 use drystone_scene::AnyWorld;
 
 use super::print;
+use crate::cli::ResumeArgs;
 use crate::fault::Fault;
 use crate::output::Outputs;
 use crate::progress::Progress;
@@ -18,7 +18,8 @@ use crate::summary::summary;
 use crate::units::counted;
 
 /// Goes on with a recording.
-pub(crate) fn resume(path: &Path, threads: Option<NonZeroU32>) -> Result<(), Fault> {
+pub(crate) fn resume(args: &ResumeArgs) -> Result<(), Fault> {
+    let (path, threads) = (&*args.remake.file, args.remake.threads);
     let mut file = open_to_write(path)?;
     let recovered = file.rewind().map_err(Into::into);
     let recovered = recovered.and_then(|()| recover(BufReader::with_capacity(1 << 18, &file)));
@@ -47,7 +48,8 @@ pub(crate) fn resume(path: &Path, threads: Option<NonZeroU32>) -> Result<(), Fau
         AnyWorld::Solid(world) => remake.run(world)?,
     };
     let mut outputs = Outputs::default();
-    outputs.record(Recording::go_on(path, file, &recovered, state)?);
+    let known = (&recovered, &*state);
+    outputs.record(Recording::go_on(path, file, known, args.sync_every_frame)?);
     let steps = plan.steps.saturating_sub(plan.world.steps());
     let name = &plan.scene.name;
     let mut outcome: Outcome = match &mut plan.world {

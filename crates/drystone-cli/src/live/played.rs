@@ -325,6 +325,7 @@ mod tests {
         let args = RecordArgs {
             record: Some(path.to_owned()),
             state_every: std::num::NonZeroU32::MIN,
+            sync_every_frame: false,
         };
         let fps = 1.0 / recorded.world.dt();
         let mut outputs = Outputs::default();

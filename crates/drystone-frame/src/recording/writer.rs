@@ -8,7 +8,8 @@
 //! disk itself after each frame too, unless frames come faster than the disk can follow: to wait
 //! for the disk may take a twentieth of a run's time ([`SYNC_SHARE`]). So a power cut loses one
 //! frame, or, where frames are quick, as many as were made in twenty times what the disk takes to
-//! answer once: a tenth of a second where it takes 5 ms.
+//! answer once: a tenth of a second where it takes 5 ms. [`Writer::sync_every_frame`] has it wait
+//! after each frame whatever that costs.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -90,6 +91,8 @@ struct Disk {
     synced: Instant,
     /// How long that was.
     wait: Duration,
+    /// Whether to wait for it after every frame, however quick frames are.
+    is_patient: bool,
 }
 
 impl Disk {
@@ -97,6 +100,7 @@ impl Disk {
         Self {
             synced: Instant::now(),
             wait: Duration::ZERO,
+            is_patient: false,
         }
     }
 
@@ -110,7 +114,7 @@ impl Disk {
 
     /// Whether to wait for the disk again, so long after the last time.
     fn is_due(&self, since: Duration) -> bool {
-        since >= SYNC_AT_LEAST.min(self.wait.saturating_mul(SYNC_SHARE))
+        self.is_patient || since >= SYNC_AT_LEAST.min(self.wait.saturating_mul(SYNC_SHARE))
     }
 }
 
@@ -156,6 +160,14 @@ impl<S: Storage> Writer<S> {
             groups: recovered.groups.clone(),
             disk: Disk::new(),
         }
+    }
+
+    /// Has it wait for the disk after every frame, so that a power cut loses one at most, however
+    /// quick frames are.
+    #[must_use]
+    pub fn sync_every_frame(mut self, is_patient: bool) -> Self {
+        self.disk.is_patient = is_patient;
+        self
     }
 
     /// What the recording says about its run.
@@ -292,5 +304,10 @@ mod tests {
         assert!(!after(ms(2)).is_due(ms(39)));
         assert!(after(ms(0)).is_due(ms(0)));
         assert!(after(ms(500)).is_due(ms(1000)));
+        let patient = Disk {
+            is_patient: true,
+            ..after(ms(500))
+        };
+        assert!(patient.is_due(ms(0)));
     }
 }
