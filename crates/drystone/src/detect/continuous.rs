@@ -30,6 +30,8 @@ use crate::body::{Bodies, BodyState};
 use crate::integrate::{set_rotation, whole_turn};
 use crate::shape::{Bounds, Clearance, Geometry, Pose};
 use crate::space::{Components, Linear, Space};
+use crate::substep::crew;
+use crate::substep::shared::Shared;
 
 /// Part of its thickness that a body may move in a step unwatched.
 const UNWATCHED: f64 = 0.25;
@@ -127,8 +129,13 @@ pub(crate) fn hold_back<S: Space>(
     let mut fast = Vec::new();
     for k in 0..bodies.len() {
         if bodies.is_dynamic(k) && bodies.is_present(k) {
-            let way = (bodies.position[k] - start.position[k]).length()
-                + near.dt * bodies.motion[k].spin.length() * arm(bodies, k);
+            let shift = (bodies.position[k] - start.position[k]).length();
+            let turn = near.dt * bodies.motion[k].spin.length();
+            // Most are slow, and need no look at their shape.
+            if shift + turn * bodies.radius[k] <= near.margin {
+                continue;
+            }
+            let way = shift + turn * arm(bodies, k);
             if way > near.margin && way > UNWATCHED * bodies.thickness(k) && !is_tied(k) {
                 fast.push(k);
             }
@@ -167,44 +174,18 @@ fn first_touches<S: Space>(
     fast: &[usize],
     (rules, near): (&PairRules<'_, S>, Nearness),
 ) -> Vec<(usize, f64)> {
-    let present: Vec<usize> = (0..bodies.len())
-        .filter(|&k| bodies.is_present(k))
-        .collect();
-    let mut boxes = Vec::new();
-    let (mut boxed, mut unbounded) = (Vec::new(), Vec::new());
-    for &k in &present {
-        match swept_box(bodies, start, k) {
-            Some(bounds) => {
-                boxes.push(bounds);
-                boxed.push(k);
-            }
-            None => unbounded.push(k),
-        }
-    }
-    let all = Others {
-        tree: (fast.len() > FEW).then(|| Tree::new(&boxes)),
-        boxes,
-        boxed,
-        unbounded,
+    let all = if fast.len() > FEW {
+        Others::in_tree(bodies, start)
+    } else {
+        Others::All(bodies.len())
     };
     let mut firsts = vec![1.0_f64; fast.len()];
-    let share = fast
-        .len()
-        .div_ceil((near.threads as usize).min(fast.len() / WORTH + 1));
-    let look = |fast: &[usize], firsts: &mut [f64]| {
-        for (&k, first) in fast.iter().zip(firsts) {
-            *first = first_touch(bodies, start, k, &all, (rules, near));
-        }
-    };
-    std::thread::scope(|scope| {
-        let mut parts = fast.chunks(share).zip(firsts.chunks_mut(share));
-        let own = parts.next();
-        for (fast, firsts) in parts {
-            let look = &look;
-            scope.spawn(move || look(fast, firsts));
-        }
-        if let Some((fast, firsts)) = own {
-            look(fast, firsts);
+    let found = Shared::new(&mut firsts);
+    let parts = fast.chunks(WORTH);
+    crew::deal(near.threads as usize, parts.len(), |part| {
+        for (k, &body) in parts.clone().nth(part).into_iter().flatten().enumerate() {
+            let first = first_touch(bodies, start, body, &all, (rules, near));
+            found.write(part * WORTH + k, first);
         }
     });
     let touches = fast.iter().copied().zip(firsts);
@@ -212,24 +193,51 @@ fn first_touches<S: Space>(
 }
 
 /// What a fast body may touch.
-struct Others<S: Space> {
-    /// None where it does not pay.
-    tree: Option<Tree<S>>,
-    boxes: Vec<Bounds<S>>,
-    /// The bodies that have these boxes, and those without bounds.
-    boxed: Vec<usize>,
-    unbounded: Vec<usize>,
+enum Others<S: Space> {
+    /// That many bodies: few are fast, and ask every one.
+    All(usize),
+    /// Those that are near in a tree.
+    Tree {
+        tree: Tree<S>,
+        boxes: Vec<Bounds<S>>,
+        /// The bodies that have these boxes, and those without bounds.
+        boxed: Vec<usize>,
+        unbounded: Vec<usize>,
+    },
 }
 
 impl<S: Space> Others<S> {
+    fn in_tree(bodies: &Bodies<S>, start: &BodyState<S>) -> Self {
+        let (mut boxes, mut boxed, mut unbounded) = (Vec::new(), Vec::new(), Vec::new());
+        for k in (0..bodies.len()).filter(|&k| bodies.is_present(k)) {
+            match swept_box(bodies, start, k) {
+                Some(bounds) => {
+                    boxes.push(bounds);
+                    boxed.push(k);
+                }
+                None => unbounded.push(k),
+            }
+        }
+        Self::Tree {
+            tree: Tree::new(&boxes),
+            boxes,
+            boxed,
+            unbounded,
+        }
+    }
+
+    /// Calls `f` for whatever may have been in a box, and for others too.
     fn for_each_near(&self, own: &Bounds<S>, mut f: impl FnMut(usize)) {
-        self.unbounded.iter().for_each(|&k| f(k));
-        match &self.tree {
-            Some(tree) => tree.overlapping(&self.boxes, own, |item| f(self.boxed[item])),
-            None => {
-                let all = self.boxed.iter().zip(&self.boxes);
-                all.filter(|(_, bounds)| bounds.overlaps(own))
-                    .for_each(|(&k, _)| f(k));
+        match self {
+            Self::All(count) => (0..*count).for_each(f),
+            Self::Tree {
+                tree,
+                boxes,
+                boxed,
+                unbounded,
+            } => {
+                unbounded.iter().for_each(|&k| f(k));
+                tree.overlapping(boxes, own, |item| f(boxed[item]));
             }
         }
     }
@@ -254,6 +262,7 @@ fn first_touch<S: Space>(
         let is_soft =
             bodies.node_of[k] != bodies.node_of[other] && bodies.radius[other].is_finite();
         if other != k
+            && bodies.is_present(other)
             && !is_soft
             && paths_meet(bodies, start, [k, other])
             && rules.allow(bodies, k.min(other), k.max(other))
@@ -349,6 +358,11 @@ fn touch<S: Space>(
     if [a, b].iter().any(|&k| bodies.one_way[k].is_some()) {
         return None;
     }
+    // What moves along with it does not get deep into it.
+    let relative = (ways[0].shift - ways[1].shift).length() + ways[0].sweep() + ways[1].sweep();
+    if relative <= depth(GRAZING, bodies.thickness(a), near) {
+        return None;
+    }
     let target = 0.5 * near.slop;
     let limit = ways[0].length() + ways[1].length() + target;
     let clearance = |part: f64| {
@@ -384,6 +398,11 @@ fn touch<S: Space>(
     })
 }
 
+/// A part of a body's thickness, or what contacts let bodies overlap if that is more, m.
+fn depth(part: f64, thickness: f64, near: Nearness) -> f64 {
+    (2.0 * near.slop).max(part * thickness)
+}
+
 /// Where bodies that touch at a part of the way, at a distance, are on the point of being deeper in
 /// each other than touching bodies are, and whether they get so deep that A passes through. It
 /// goes in steps of which A could not pass through anything.
@@ -394,7 +413,7 @@ fn deepening<S: Space>(
     near: Nearness,
     clearance: impl Fn(f64) -> Option<Clearance<S>>,
 ) -> Option<Touch> {
-    let limit = |share: f64| start.min(0.0) - (2.0 * near.slop).max(share * thickness);
+    let limit = |share: f64| start.min(0.0) - depth(share, thickness, near);
     let (grazing, passing) = (limit(GRAZING), limit(PASSING));
     let step = 0.25 * thickness;
     let mut distance = start;

@@ -173,34 +173,50 @@ impl<S: Space> Rounds<'_, S> {
         let Some((first, small)) = self.graph.batches.split_first() else {
             return;
         };
-        self.run_batch(first, &|count| worker.share(count), &|| worker.wait(), link);
+        self.run_batch(first, worker.share(first.parts), &|| worker.wait(), link);
         for batch in &small[worker.share(small.len())] {
-            self.run_batch(batch, &|count| 0..count, &|| {}, &|| {});
+            self.run_batch(batch, 0..batch.parts, &|| {}, &|| {});
         }
     }
 
-    fn run_batch(
-        &self,
-        batch: &Batch,
-        share: &dyn Fn(usize) -> Range<usize>,
-        wait: &dyn Fn(),
-        link: &dyn Fn(),
-    ) {
+    fn run_batch(&self, batch: &Batch, mine: Range<usize>, wait: &dyn Fn(), link: &dyn Fn()) {
         let (graph, options) = (self.graph, self.options);
-        let records = &graph.records[batch.records.clone()];
+        let colors = &graph.colors[batch.colors.clone()];
+        let record_parts = &graph.record_parts[batch.records.clone()];
         for round in 1..=self.rounds {
-            for color in &graph.colors[batch.colors.clone()] {
-                let groups = &graph.groups[color.clone()];
-                let mine = &groups[share(groups.len())];
-                patch::settle::<S>(options.instructions, self.field, mine, &graph.sides);
+            for color in colors.chunks(batch.parts) {
+                for part in &color[mine.clone()] {
+                    let groups = &graph.groups[part.clone()];
+                    patch::settle::<S>(options.instructions, self.field, groups, &graph.sides);
+                }
                 wait();
             }
             link();
             if round % options.learn_every == 0 || round == self.rounds {
-                let mine = &records[share(records.len())];
-                patch::learn::<S>(options.instructions, self.field, mine, self.law);
+                for part in &record_parts[mine.clone()] {
+                    let records = &graph.records[part.clone()];
+                    patch::learn::<S>(options.instructions, self.field, records, self.law);
+                }
                 wait();
             }
+        }
+    }
+
+    /// Prepares the patches for a substep, each thread those that it will work on.
+    fn begin(&self, worker: &Worker<'_>) {
+        let graph = self.graph;
+        let begin = |batch: &Batch, mine: Range<usize>| {
+            for part in &graph.record_parts[batch.records.clone()][mine] {
+                let records = &graph.records[part.clone()];
+                patch::begin::<S>(self.options.instructions, self.field, records, self.law);
+            }
+        };
+        let Some((first, small)) = graph.batches.split_first() else {
+            return;
+        };
+        begin(first, worker.share(first.parts));
+        for batch in &small[worker.share(small.len())] {
+            begin(batch, 0..batch.parts);
         }
     }
 }
@@ -339,8 +355,7 @@ impl<S: Space> RealTime<S> {
             }
             worker.wait();
             for substep in 1..=options.substeps {
-                let own = &graph.records[worker.share(graph.records.len())];
-                patch::begin::<S>(instructions, &field, own, &law);
+                rounds.begin(worker);
                 flight.aim(&field, worker.share(count), h);
                 worker.wait();
                 link(worker, &|linkage| linkage.begin(&ground, &field));

@@ -3,12 +3,24 @@
 //! Every thread runs the same function; [`Worker::share`] tells each its part of a stage and
 //! [`Worker::wait`] lets nobody go on before all are done. Parts do not meet, and no result
 //! depends on how they are cut, so the bits are the same for any number of threads.
+//!
+//! A step has some ten stages of a tenth of a millisecond to a few; starting a thread takes as long
+//! as the shortest. So threads are kept ([`Crew`]): between stages they spin, then offer their core
+//! to others, then sleep until there is work again.
 
+#![allow(unsafe_code)]
+
+use std::any::Any;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Thread;
 
 /// Turns of the spin loop before a waiting thread offers its core to others.
 const SPINS: u32 = 2_000;
+/// Offers of its core, less than a microsecond each, before a thread without work falls asleep.
+const OFFERS: u32 = 1_000;
 
 /// Where threads meet between stages. Spins, because stages last microseconds.
 #[derive(Debug)]
@@ -29,14 +41,18 @@ impl Barrier {
             self.round.fetch_add(1, Ordering::AcqRel);
             return;
         }
-        let mut spins = 0;
-        while self.round.load(Ordering::Acquire) == round {
-            spins += 1;
-            if spins < SPINS {
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
-            }
+        spin_while(|| self.round.load(Ordering::Acquire) == round);
+    }
+}
+
+fn spin_while(is_early: impl Fn() -> bool) {
+    let mut spins = 0;
+    while is_early() {
+        spins += 1;
+        if spins < SPINS {
+            std::hint::spin_loop();
+        } else {
+            std::thread::yield_now();
         }
     }
 }
@@ -68,26 +84,278 @@ impl Worker<'_> {
 
 /// Runs `work` on so many threads, the caller's among them.
 pub(crate) fn run(threads: usize, work: impl Fn(&Worker<'_>) + Sync) {
+    let mut crew = Crew::default();
+    if threads > 1 {
+        crew = Crew::take();
+        crew.grow(threads - 1);
+    }
     let barrier = Barrier {
-        threads: threads.max(1),
+        // Fewer where the system gives no more.
+        threads: threads.clamp(1, crew.helpers.len() + 1),
         arrived: AtomicUsize::new(0),
         round: AtomicUsize::new(0),
     };
-    if barrier.threads == 1 {
-        // A scope allocates.
-        return work(&Worker {
-            index: 0,
-            barrier: &barrier,
-        });
-    }
-    std::thread::scope(|scope| {
-        for index in 1..barrier.threads {
-            let (barrier, work) = (&barrier, &work);
-            scope.spawn(move || work(&Worker { index, barrier }));
-        }
+    let run = |index: usize| {
         work(&Worker {
-            index: 0,
+            index,
             barrier: &barrier,
         });
+    };
+    crew.run(barrier.threads - 1, &run);
+    if threads > 1 {
+        crew.give_back();
+    }
+}
+
+/// Lets threads take up the parts 0 to `parts`, each the next when it is done with one: for parts
+/// that take very different times.
+pub(crate) fn deal(threads: usize, parts: usize, work: impl Fn(usize) + Sync) {
+    let next = AtomicUsize::new(0);
+    run(threads.min(parts), |_| {
+        loop {
+            let part = next.fetch_add(1, Ordering::Relaxed);
+            if part >= parts {
+                return;
+            }
+            work(part);
+        }
     });
+}
+
+/// Crews that are not at work. Worlds that step at the same time have one each.
+static WAITING: Mutex<Vec<Crew>> = Mutex::new(Vec::new());
+
+/// Threads that are kept for the next stage.
+#[derive(Default)]
+struct Crew {
+    helpers: Vec<Helper>,
+    /// The process that they live in: a fork has none of its parent's threads.
+    process: u32,
+}
+
+/// A thread, and where it finds its work.
+struct Helper {
+    desk: Arc<Desk>,
+    thread: Thread,
+}
+
+#[derive(Default)]
+struct Desk {
+    is_full: AtomicBool,
+    task: Mutex<Option<Task>>,
+}
+
+/// Work for one helper. Its references are good until the helper is counted off in `open`.
+struct Task {
+    work: &'static (dyn Fn(usize) + Sync),
+    index: usize,
+    open: &'static Open,
+}
+
+/// Tasks that are not done.
+#[derive(Default)]
+struct Open {
+    count: AtomicUsize,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl Crew {
+    /// A crew that is not at work, or a new one.
+    fn take() -> Self {
+        let process = std::process::id();
+        let waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let own = waiting.filter(|crew| crew.process == process);
+        own.unwrap_or_else(|| Self {
+            helpers: Vec::new(),
+            process,
+        })
+    }
+
+    fn give_back(self) {
+        WAITING
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(self);
+    }
+
+    /// Hires helpers up to a number, if the system lets it.
+    fn grow(&mut self, helpers: usize) {
+        while self.helpers.len() < helpers {
+            let desk = Arc::new(Desk::default());
+            let own = Arc::clone(&desk);
+            let builder = std::thread::Builder::new().name("drystone".to_owned());
+            let Ok(handle) = builder.spawn(move || own.serve()) else {
+                return;
+            };
+            self.helpers.push(Helper {
+                desk,
+                thread: handle.thread().clone(),
+            });
+        }
+    }
+
+    /// Does the work with so many helpers; returns when all are done.
+    fn run(&self, helpers: usize, work: &(dyn Fn(usize) + Sync)) {
+        let open = Open {
+            count: AtomicUsize::new(helpers),
+            ..Open::default()
+        };
+        // SAFETY: only helpers use these, and `Finish` lets nobody leave this function, be it by
+        // a panic, before every helper has said that it is done, after which it uses them no more.
+        let (lasting_work, lasting_open) = unsafe {
+            (
+                std::mem::transmute::<&(dyn Fn(usize) + Sync), &'static (dyn Fn(usize) + Sync)>(
+                    work,
+                ),
+                std::mem::transmute::<&Open, &'static Open>(&open),
+            )
+        };
+        let finish = Finish(&open);
+        for (k, helper) in self.helpers[..helpers].iter().enumerate() {
+            helper.take_up(Task {
+                work: lasting_work,
+                index: k + 1,
+                open: lasting_open,
+            });
+        }
+        work(0);
+        drop(finish);
+        let panic = open.panic.into_inner();
+        if let Some(payload) = panic.unwrap_or_else(PoisonError::into_inner) {
+            resume_unwind(payload);
+        }
+    }
+}
+
+/// Waits, when it goes, for all that is open.
+struct Finish<'a>(&'a Open);
+
+impl Drop for Finish<'_> {
+    fn drop(&mut self) {
+        spin_while(|| self.0.count.load(Ordering::Acquire) > 0);
+    }
+}
+
+impl Helper {
+    fn take_up(&self, task: Task) {
+        let mut place = self
+            .desk
+            .task
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *place = Some(task);
+        drop(place);
+        self.desk.is_full.store(true, Ordering::Release);
+        self.thread.unpark();
+    }
+}
+
+impl Desk {
+    /// Works for ever.
+    fn serve(&self) {
+        loop {
+            self.wait();
+            let mut place = self.task.lock().unwrap_or_else(PoisonError::into_inner);
+            let task = place.take();
+            drop(place);
+            self.is_full.store(false, Ordering::Release);
+            if let Some(task) = task {
+                task.run();
+            }
+        }
+    }
+
+    fn wait(&self) {
+        let mut turns = 0;
+        while !self.is_full.load(Ordering::Acquire) {
+            turns += 1;
+            if turns < SPINS {
+                std::hint::spin_loop();
+            } else if turns < SPINS + OFFERS {
+                std::thread::yield_now();
+            } else {
+                std::thread::park();
+            }
+        }
+    }
+}
+
+impl Task {
+    fn run(self) {
+        let Self { work, index, open } = self;
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| work(index))) {
+            let mut place = open.panic.lock().unwrap_or_else(PoisonError::into_inner);
+            *place = Some(payload);
+        }
+        // Nothing borrowed may be used from here on.
+        open.count.fetch_sub(1, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_is_done_once_and_stages_do_not_overlap() {
+        for threads in [1, 2, 3, 8] {
+            for _ in 0..200 {
+                let done: Vec<AtomicUsize> = (0..100).map(|_| AtomicUsize::new(0)).collect();
+                run(threads, |worker| {
+                    for k in worker.share(done.len()) {
+                        done[k].fetch_add(1, Ordering::Relaxed);
+                    }
+                    worker.wait();
+                    for k in worker.share(done.len()) {
+                        // Somebody else's, done in the stage before.
+                        let other = &done[done.len() - 1 - k];
+                        assert_ne!(other.load(Ordering::Relaxed), 0);
+                    }
+                });
+                assert!(done.iter().all(|n| n.load(Ordering::Relaxed) == 1));
+            }
+        }
+    }
+
+    #[test]
+    fn parts_that_are_dealt_out_are_done_once() {
+        for (threads, parts) in [(1, 5), (2, 0), (3, 1), (4, 1000)] {
+            let done: Vec<AtomicUsize> = (0..parts).map(|_| AtomicUsize::new(0)).collect();
+            deal(threads, parts, |k| {
+                done[k].fetch_add(1, Ordering::Relaxed);
+            });
+            assert!(done.iter().all(|n| n.load(Ordering::Relaxed) == 1));
+        }
+    }
+
+    #[test]
+    fn a_panic_of_any_thread_reaches_the_caller_and_the_crew_works_on() {
+        for culprit in 0..3 {
+            let result = catch_unwind(|| {
+                run(3, |worker| {
+                    assert_ne!(worker.index(), culprit, "as it was asked to");
+                });
+            });
+            assert!(result.is_err());
+        }
+        let count = AtomicUsize::new(0);
+        run(3, |_| {
+            count.fetch_add(1, Ordering::Relaxed);
+        });
+        assert_eq!(count.load(Ordering::Relaxed), 3);
+    }
+
+    #[test]
+    fn crews_within_crews_and_side_by_side_do_not_meet() {
+        let count = AtomicUsize::new(0);
+        run(2, |_| {
+            for _ in 0..50 {
+                run(3, |worker| {
+                    worker.wait();
+                    count.fetch_add(1, Ordering::Relaxed);
+                });
+            }
+        });
+        assert_eq!(count.load(Ordering::Relaxed), 2 * 50 * 3);
+    }
 }

@@ -5,19 +5,20 @@
 //! lowest colour that none of the bodies it touches has, in the order of the bodies: colours
 //! depend on who touches whom and on nothing else, and a far-away body changes none.
 //!
-//! Of the bodies of a colour those with equally many patches and points are moved side by side, and
-//! each takes its patches with many points first, so that lanes seldom wait for each other.
-//!
 //! Bodies that touch each other, directly or through others that move, are an island. Islands know
 //! nothing of each other, so in large worlds small ones are dealt out in **batches** that fit into
 //! a processor's own cache: all rounds of one, then all of the next, and no thread waits for
-//! another. That changes no bit of the result.
+//! another. Who moves which is said in [`super::arrange`]. None of that changes a bit of the
+//! result.
 
 use std::ops::Range;
 
+use super::crew;
 use super::islands;
 use super::records::{RecordGroup, group_records};
+use super::shared::Shared;
 use super::simd::{Column, LANES};
+use std::sync::Mutex;
 
 /// Eight bodies of one colour.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,7 +44,7 @@ pub(crate) struct Sides {
     pub(crate) points: u32,
 }
 
-const NO_SIDES: Sides = Sides {
+pub(super) const NO_SIDES: Sides = Sides {
     records: [0; LANES],
     others: [0; LANES],
     signed: Column([1.0; LANES]),
@@ -51,7 +52,7 @@ const NO_SIDES: Sides = Sides {
 };
 
 /// The colour of a body that has none.
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// A patch with its two bodies.
 #[derive(Clone, Copy, Debug)]
@@ -64,19 +65,21 @@ pub(crate) struct Edge {
 
 /// A patch seen from one of its bodies.
 #[derive(Clone, Copy, Debug)]
-struct Touch {
-    record: u32,
-    other: u32,
-    is_b: bool,
-    points: u8,
+pub(super) struct Touch {
+    pub(super) record: u32,
+    pub(super) other: u32,
+    pub(super) is_b: bool,
+    pub(super) points: u8,
 }
 
 /// Islands whose rounds are run together.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
-    /// Its colours in [`Graph::colors`].
+    /// How many parts each colour and the patches are cut into.
+    pub(crate) parts: usize,
+    /// Its colours in [`Graph::colors`], all parts of one after the other.
     pub(crate) colors: Range<usize>,
-    /// Its patches in [`Graph::records`].
+    /// Parts of its patches in [`Graph::record_parts`].
     pub(crate) records: Range<usize>,
 }
 
@@ -85,11 +88,13 @@ pub(crate) struct Batch {
 pub(crate) struct Graph {
     /// All threads work on the first together; the others are small.
     pub(crate) batches: Vec<Batch>,
-    /// The bodies of each colour of each batch in [`Graph::groups`].
+    /// The bodies of each part of each colour of each batch in [`Graph::groups`].
     pub(crate) colors: Vec<Range<usize>>,
     pub(crate) groups: Vec<BodyGroup>,
     /// All patches.
     pub(crate) records: Vec<RecordGroup>,
+    /// Parts of them, batch by batch.
+    pub(crate) record_parts: Vec<Range<usize>>,
     pub(crate) sides: Vec<Sides>,
     /// Bodies that joints tie and that touch something. They have no colour: their linkages move
     /// them.
@@ -97,9 +102,16 @@ pub(crate) struct Graph {
     /// First touch of each body; one more at the end.
     starts: Vec<u32>,
     touches: Vec<Touch>,
-    /// Kept for its memory: bodies of each colour.
-    painted: Vec<Vec<u32>>,
+    /// How large each body is to those that move it, the largest first.
+    pub(super) size_keys: Vec<u16>,
+    /// Threads that it is laid out for.
+    pub(crate) threads: usize,
 }
+
+/// Patches that are worth a thread.
+const WORTH: usize = 512;
+/// Parts that a thread takes up, about.
+const PARTS: usize = 4;
 
 /// Patches and points of a body beyond which more make no difference to whom it is moved with.
 const MOST_TOUCHES: usize = 31;
@@ -116,33 +128,31 @@ impl Graph {
     pub(crate) fn rebuild(
         &mut self,
         edges: &[Edge],
-        bodies: usize,
-        moves: impl Fn(usize) -> bool,
-        is_tied: impl Fn(usize) -> bool,
+        threads: usize,
+        moves: &[bool],
+        is_tied: &(impl Fn(usize) -> bool + Sync),
     ) {
-        let moves: Vec<bool> = (0..bodies).map(moves).collect();
-        self.collect(edges, &moves);
-        let color = self.paint(|k| moves[k] && !is_tied(k), bodies);
+        let bodies = moves.len();
         // Linkages move bodies between rounds, those of all islands together.
-        let deal = if (0..bodies).any(&is_tied) {
+        let deal = if (0..bodies).any(is_tied) {
             islands::all_together(bodies)
         } else {
-            islands::deal(edges, &moves)
+            islands::deal(edges, moves)
         };
-        self.lay_out(&color, &deal, &is_tied);
-        self.lay_out_records(edges, &deal);
-        let tied: Vec<u32> = (0..bodies as u32)
-            .filter(|&k| moves[k as usize] && is_tied(k as usize) && self.is_held(k as usize))
-            .collect();
-        let mut sides = std::mem::take(&mut self.sides);
-        self.tied = tied
-            .chunks(LANES)
-            .map(|eight| self.group(eight, &mut sides, &is_tied))
-            .collect();
-        self.sides = sides;
+        self.threads = threads;
+        let parts = threads.clamp(1, edges.len() / WORTH + 1);
+        let mut records = std::mem::take(&mut self.records);
+        let mut record_parts = Vec::new();
+        self.collect(edges, moves);
+        self.sort_touches(parts, || {
+            record_parts = lay_out_records(edges, &deal, parts, &mut records);
+        });
+        (self.records, self.record_parts) = (records, record_parts);
+        let color = self.paint(|k| moves[k] && !is_tied(k), bodies);
+        self.arrange(&color, &deal, parts, is_tied);
     }
 
-    /// Lists the patches of each body, those with many points first.
+    /// Lists the patches of each body.
     fn collect(&mut self, edges: &[Edge], moves: &[bool]) {
         self.starts.clear();
         self.starts.resize(moves.len() + 2, 0);
@@ -179,14 +189,39 @@ impl Graph {
             }
         }
         self.starts.pop();
-        for body in 0..moves.len() {
-            let (start, end) = (self.starts[body] as usize, self.starts[body + 1] as usize);
-            // Equal ones stay in the order of their bodies.
-            self.touches[start..end].sort_by_key(|touch| std::cmp::Reverse(touch.points));
-        }
     }
 
-    fn touches(&self, body: usize) -> &[Touch] {
+    /// Lets each body take its patches with many points first, and says how large it is;
+    /// meanwhile `besides` is done.
+    fn sort_touches(&mut self, threads: usize, besides: impl FnOnce() + Send) {
+        let bodies = self.starts.len() - 1;
+        let parts = PARTS * threads;
+        let starts = &self.starts;
+        let end_of = |part: usize| starts[bodies * part / parts] as usize;
+        let cuts = (1..=parts).map(|part| end_of(part) - end_of(part - 1));
+        let mut lists = cut_up(&mut self.touches, cuts);
+        let lists = Shared::new(&mut lists);
+        self.size_keys.resize(bodies, 0);
+        let keys = Shared::new(&mut self.size_keys);
+        let besides = Mutex::new(Some(besides));
+        crew::deal(threads, parts + 1, |part| {
+            let Some(part) = part.checked_sub(1) else {
+                let besides = besides.lock().ok().and_then(|mut place| place.take());
+                return besides.map_or((), |besides| besides());
+            };
+            lists.change(part, |list| {
+                for body in bodies * part / parts..bodies * (part + 1) / parts {
+                    let (start, end) = (starts[body] as usize, starts[body + 1] as usize);
+                    let own = &mut list[start - end_of(part)..end - end_of(part)];
+                    // Equal ones stay in the order of their bodies.
+                    own.sort_by_key(|touch| std::cmp::Reverse(touch.points));
+                    keys.write(body, size_key(own));
+                }
+            });
+        });
+    }
+
+    pub(super) fn touches(&self, body: usize) -> &[Touch] {
         if !self.is_held(body) {
             return &[];
         }
@@ -222,124 +257,54 @@ impl Graph {
         }
         color
     }
+}
 
-    /// Eight bodies to a group; those with many patches and points together, so that lanes stay
-    /// busy.
-    fn lay_out(&mut self, color: &[u32], deal: &islands::Deal, is_tied: &impl Fn(usize) -> bool) {
-        let colored = color.iter().filter(|&&c| c != NONE);
-        let colors = colored.max().map_or(0, |&c| c as usize + 1);
-        let mut painted = std::mem::take(&mut self.painted);
-        painted.iter_mut().for_each(Vec::clear);
-        painted.resize_with(colors * deal.batches, Vec::new);
-        for body in self.by_size(color) {
-            let batch = deal.batch_of[body as usize] as usize;
-            painted[batch * colors + color[body as usize] as usize].push(body);
-        }
-        let mut sides = std::mem::take(&mut self.sides);
-        sides.clear();
-        self.groups.clear();
-        self.colors.clear();
-        self.batches.clear();
-        for batch in 0..deal.batches {
-            let first = self.colors.len();
-            let own = &painted[batch * colors..(batch + 1) * colors];
-            for bodies in own.iter().filter(|bodies| !bodies.is_empty()) {
-                let start = self.groups.len();
-                for eight in bodies.chunks(LANES) {
-                    let group = self.group(eight, &mut sides, is_tied);
-                    self.groups.push(group);
-                }
-                self.colors.push(start..self.groups.len());
+/// Orders bodies: those with many patches first, of these those with many points.
+fn size_key(touches: &[Touch]) -> u16 {
+    const KEYS: usize = (MOST_TOUCHES + 1) * (MOST_POINTS + 1);
+    let points: usize = touches.iter().map(|touch| touch.points as usize).sum();
+    let size = touches.len().min(MOST_TOUCHES) * (MOST_POINTS + 1);
+    (KEYS - 1 - (size + points.min(MOST_POINTS))) as u16
+}
+
+/// Cuts a list into pieces of these lengths.
+pub(super) fn cut_up<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
+    let cut = |length| {
+        let (piece, rest) = std::mem::take(&mut list).split_at_mut(length);
+        list = rest;
+        piece
+    };
+    lengths.map(cut).collect()
+}
+
+/// Eight patches to a group, part by part of batch by batch. Returns where the groups of each part
+/// are. The first batch has several parts, in the order of bodies, with about as many points each.
+fn lay_out_records(
+    edges: &[Edge],
+    deal: &islands::Deal,
+    parts: usize,
+    records: &mut Vec<RecordGroup>,
+) -> Vec<Range<usize>> {
+    let batch_of = |edge: &Edge| {
+        // What does not move belongs to no island.
+        let [a, b] = edge.ends.map(|k| deal.batch_of[k as usize]);
+        a.max(b) as usize
+    };
+    // Of eight patches with one point each, a quarter of the work is for the points.
+    let cost = |edge: &Edge| 2 + edge.points as usize;
+    let shared = edges.iter().filter(|&edge| batch_of(edge) == 0);
+    let total: usize = shared.map(cost).sum();
+    let mut before = 0;
+    let patches = edges.iter().map(move |edge| {
+        let part = match batch_of(edge) {
+            0 => {
+                let part = before * parts / total.max(1);
+                before += cost(edge);
+                part
             }
-            self.batches.push(Batch {
-                colors: first..self.colors.len(),
-                records: 0..0,
-            });
-        }
-        (self.painted, self.sides) = (painted, sides);
-    }
-
-    /// Eight patches to a group, batch by batch.
-    fn lay_out_records(&mut self, edges: &[Edge], deal: &islands::Deal) {
-        let batch_of = |edge: &Edge| {
-            // What does not move belongs to no island.
-            let [a, b] = edge.ends.map(|k| deal.batch_of[k as usize]);
-            a.max(b) as usize
+            batch => parts - 1 + batch,
         };
-        let patches = edges
-            .iter()
-            .map(|edge| (edge.record, edge.points, batch_of(edge)));
-        let ends = group_records(patches, self.batches.len(), &mut self.records);
-        let mut start = 0;
-        for (batch, end) in self.batches.iter_mut().zip(ends) {
-            batch.records = start..end;
-            start = end;
-        }
-    }
-
-    /// Bodies with a colour, those with many patches first, of these those with many points.
-    fn by_size(&self, color: &[u32]) -> Vec<u32> {
-        const KEYS: usize = (MOST_TOUCHES + 1) * (MOST_POINTS + 1);
-        let key = |body: usize| {
-            let touches = self.touches(body);
-            let points: usize = touches.iter().map(|touch| touch.points as usize).sum();
-            let size = touches.len().min(MOST_TOUCHES) * (MOST_POINTS + 1);
-            KEYS - 1 - (size + points.min(MOST_POINTS))
-        };
-        let bodies = || (0..color.len()).filter(|&k| color[k] != NONE);
-        let keys: Vec<u16> = bodies().map(|k| key(k) as u16).collect();
-        let mut places = vec![0_u32; KEYS + 1];
-        for &key in &keys {
-            places[key as usize + 1] += 1;
-        }
-        for k in 1..places.len() {
-            places[k] += places[k - 1];
-        }
-        let mut sorted = vec![0; keys.len()];
-        for (body, &key) in bodies().zip(&keys) {
-            let place = &mut places[key as usize];
-            sorted[*place as usize] = body as u32;
-            *place += 1;
-        }
-        sorted
-    }
-
-    fn group(
-        &self,
-        bodies: &[u32],
-        all: &mut Vec<Sides>,
-        is_tied: &impl Fn(usize) -> bool,
-    ) -> BodyGroup {
-        let start = all.len() as u32;
-        let most = bodies
-            .iter()
-            .map(|&k| self.touches(k as usize).len())
-            .max()
-            .unwrap_or(0);
-        all.resize(all.len() + most, NO_SIDES);
-        for (lane, &body) in bodies.iter().enumerate() {
-            let is_body_tied = is_tied(body as usize);
-            let sides = &mut all[start as usize..];
-            for (touch, sides) in self.touches(body as usize).iter().zip(sides) {
-                let times = if is_body_tied && is_tied(touch.other as usize) {
-                    2.0
-                } else {
-                    1.0
-                };
-                sides.records[lane] = touch.record;
-                sides.others[lane] = touch.other + 1;
-                sides.signed.0[lane] = if touch.is_b { times } else { -times };
-                sides.points = sides.points.max(u32::from(touch.points));
-            }
-        }
-        let mut places = [0; LANES];
-        for (lane, &body) in bodies.iter().enumerate() {
-            places[lane] = body + 1;
-        }
-        BodyGroup {
-            bodies: places,
-            start,
-            end: all.len() as u32,
-        }
-    }
+        (edge.record, edge.points, part)
+    });
+    group_records(patches, parts + deal.batches - 1, records)
 }

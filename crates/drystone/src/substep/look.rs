@@ -4,7 +4,9 @@
 //! together have travelled that far, it need not be looked at.
 
 use super::OFF;
+use super::crew;
 use super::renew::{Found, Touched};
+use super::shared::Shared;
 use super::touching::Patches;
 use crate::body::Bodies;
 use crate::detect::rules::PairRules;
@@ -14,6 +16,8 @@ use crate::space::{Components, Linear, Space};
 
 /// Pairs that are worth a thread.
 const WORTH: usize = 256;
+/// Parts that a thread takes up, about.
+const PARTS: usize = 8;
 
 /// What pairs are looked at with.
 pub(crate) struct Watch<'a, S: Space> {
@@ -31,28 +35,22 @@ pub(crate) struct Watch<'a, S: Space> {
 }
 
 impl<S: Space> Watch<'_, S> {
-    /// Looks at all pairs with a dirty body, one list a thread.
+    /// Looks at all pairs with a dirty body; the lists are in the order of pairs.
     pub(crate) fn look(&self, patches: &Patches<S>, threads: usize, found: &mut Vec<Found<S>>) {
         let count = patches.pair_count();
         let threads = threads.min(count / WORTH + 1);
-        found.resize_with(threads, Found::default);
-        let look = |k: usize, found: &mut Found<S>| {
-            found.clear();
-            let mut points = Vec::new();
-            for index in count * k / threads..count * (k + 1) / threads {
-                self.look_at(patches, index, &mut points, found);
-            }
-        };
-        std::thread::scope(|scope| {
-            let look = &look;
-            let mut lists = found.iter_mut().enumerate();
-            let mine = lists.next();
-            for (k, list) in lists {
-                scope.spawn(move || look(k, list));
-            }
-            if let Some((k, list)) = mine {
-                look(k, list);
-            }
+        // Those that move are seldom spread evenly.
+        let parts = if threads > 1 { PARTS * threads } else { 1 };
+        found.resize_with(parts, Found::default);
+        let lists = Shared::new(found);
+        crew::deal(threads, parts, |k| {
+            lists.change(k, |found| {
+                found.clear();
+                let mut points = Vec::new();
+                for index in count * k / parts..count * (k + 1) / parts {
+                    self.look_at(patches, index, &mut points, found);
+                }
+            });
         });
     }
 

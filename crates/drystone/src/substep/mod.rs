@@ -26,6 +26,7 @@
 
 mod advance;
 mod approach;
+mod arrange;
 mod changes;
 mod columns;
 pub(crate) mod crew;
@@ -247,7 +248,7 @@ impl<S: Space> RealTime<S> {
         self.cases = bases.map(|(k, base)| case(bodies, k, base)).collect();
         self.links.restore(bodies, joints);
         self.patches.restore();
-        self.rebuild_graph(bodies);
+        self.rebuild_graph(bodies, 1);
     }
 
     /// Finds the bodies that have left their base pose, or are about to.
@@ -293,8 +294,9 @@ impl<S: Space> RealTime<S> {
         let ties = ties(&self.patches, &self.links);
         let is_woken = self.sleep.wake_touched(bodies, ties);
         let is_retied = self.links.update(bodies, around.joints);
-        if self.patches.take_change() || is_woken || is_retied {
-            self.rebuild_graph(bodies);
+        let is_shared_otherwise = self.graph.threads != around.settings.threads as usize;
+        if self.patches.take_change() || is_woken || is_retied || is_shared_otherwise {
+            self.rebuild_graph(bodies, around.settings.threads);
         }
     }
 
@@ -345,16 +347,16 @@ impl<S: Space> RealTime<S> {
     }
 
     /// Colours the bodies that move anew.
-    fn rebuild_graph(&mut self, bodies: &Bodies<S>) {
+    fn rebuild_graph(&mut self, bodies: &Bodies<S>, threads: u32) {
         self.edges.clear();
         self.edges.extend(self.patches.edges());
         let (sleep, links) = (&self.sleep, &self.links);
-        self.graph.rebuild(
-            &self.edges,
-            bodies.len(),
-            |k| bodies.is_dynamic(k) && !sleep.is_asleep(k),
-            |k| links.ties_body(k),
-        );
+        let moves: Vec<bool> = (0..bodies.len())
+            .map(|k| bodies.is_dynamic(k) && !sleep.is_asleep(k))
+            .collect();
+        let is_tied = |k: usize| links.ties_body(k);
+        self.graph
+            .rebuild(&self.edges, threads as usize, &moves, &is_tied);
     }
 
     /// Lets islands that have been still for long enough fall asleep.

@@ -9,6 +9,7 @@ use super::simd::{Column, LANES};
 use super::touching::MOST;
 use crate::space::{Components, Space};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One point of a patch, to be written into a record.
@@ -45,27 +46,28 @@ pub(crate) struct RecordGroup {
     pub(crate) points: u32,
 }
 
-/// Puts records of each batch with equally many points together, those with many first. `patches`
-/// are records, their points and their batches. Returns where the groups of each batch end.
+/// Puts records of each part with equally many points together, those with many first. `patches`
+/// are records, their points and their parts. Returns where the groups of each part are.
 pub(super) fn group_records(
     patches: impl Iterator<Item = (u32, u8, usize)> + Clone,
-    batches: usize,
+    parts: usize,
     groups: &mut Vec<RecordGroup>,
-) -> Vec<usize> {
+) -> Vec<Range<usize>> {
     // Most points first.
-    let class = |points: u8, batch: usize| batch * MOST + (MOST - points as usize);
-    let mut places = vec![0_usize; batches * MOST];
-    for (_, points, batch) in patches.clone() {
-        places[class(points, batch)] += 1;
+    let class = |points: u8, part: usize| part * MOST + (MOST - points as usize);
+    let mut places = vec![0_usize; parts * MOST];
+    for (_, points, part) in patches.clone() {
+        places[class(points, part)] += 1;
     }
-    let (mut total, mut ends) = (0, Vec::with_capacity(batches));
-    for of_batch in places.chunks_mut(MOST) {
-        for place in of_batch {
+    let (mut total, mut ranges) = (0, Vec::with_capacity(parts));
+    for of_part in places.chunks_mut(MOST) {
+        let start = total / LANES;
+        for place in of_part {
             total += std::mem::replace(place, total);
         }
-        // Each batch begins with a group of its own.
+        // Each part begins with a group of its own.
         total = total.next_multiple_of(LANES);
-        ends.push(total / LANES);
+        ranges.push(start..total / LANES);
     }
     let empty = RecordGroup {
         records: [0; LANES],
@@ -73,14 +75,14 @@ pub(super) fn group_records(
     };
     groups.clear();
     groups.resize(total / LANES, empty);
-    for (record, points, batch) in patches {
-        let place = &mut places[class(points, batch)];
+    for (record, points, part) in patches {
+        let place = &mut places[class(points, part)];
         let group = &mut groups[*place / LANES];
         group.records[*place % LANES] = record;
         group.points = group.points.max(u32::from(points));
         *place += 1;
     }
-    ends
+    ranges
 }
 
 /// All records. The first belongs to no patch; patch k has record k + 1.

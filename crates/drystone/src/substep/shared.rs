@@ -20,7 +20,7 @@ pub(crate) struct Shared<'a, T> {
 unsafe impl<T: Send> Send for Shared<'_, T> {}
 unsafe impl<T: Send> Sync for Shared<'_, T> {}
 
-impl<'a, T: Copy> Shared<'a, T> {
+impl<'a, T> Shared<'a, T> {
     pub(crate) fn new(slice: &'a mut [T]) -> Self {
         Self {
             start: slice.as_mut_ptr(),
@@ -33,6 +33,16 @@ impl<'a, T: Copy> Shared<'a, T> {
         self.len
     }
 
+    /// Changes an element in its place. No other thread may be using it, nor `change` itself.
+    #[inline(always)]
+    pub(crate) fn change(&self, index: usize, change: impl FnOnce(&mut T)) {
+        assert!(index < self.len);
+        // SAFETY: in range; nobody else uses it now (see the module).
+        change(unsafe { &mut *self.start.add(index) });
+    }
+}
+
+impl<T: Copy> Shared<'_, T> {
     /// Reads an element. No thread may be writing it.
     #[inline(always)]
     pub(crate) fn read(&self, index: usize) -> T {
@@ -47,13 +57,5 @@ impl<'a, T: Copy> Shared<'a, T> {
         assert!(index < self.len);
         // SAFETY: in range; nobody else uses it now (see the module).
         unsafe { *self.start.add(index) = value }
-    }
-
-    /// Changes an element in its place. No other thread may be using it, nor `change` itself.
-    #[inline(always)]
-    pub(crate) fn change(&self, index: usize, change: impl FnOnce(&mut T)) {
-        assert!(index < self.len);
-        // SAFETY: in range; nobody else uses it now (see the module).
-        change(unsafe { &mut *self.start.add(index) });
     }
 }

@@ -79,6 +79,9 @@ impl Touching {
 #[serde(bound = "")]
 pub(crate) struct Patches<S: Space> {
     pairs: Vec<Touching>,
+    /// Kept for its memory.
+    #[serde(skip)]
+    merged: Vec<Touching>,
     list: Vec<Patch<S>>,
     /// The next patch of the same pair, of each patch.
     next: Vec<u32>,
@@ -92,6 +95,7 @@ impl<S: Space> Default for Patches<S> {
     fn default() -> Self {
         Self {
             pairs: Vec::new(),
+            merged: Vec::new(),
             list: Vec::new(),
             next: Vec::new(),
             unused: Vec::new(),
@@ -238,10 +242,11 @@ impl<S: Space> Patches<S> {
             return;
         }
         let old = std::mem::take(&mut self.pairs);
-        let mut merged = Vec::with_capacity(old.len() + changes.pairs.len());
+        let mut merged = std::mem::take(&mut self.merged);
+        merged.clear();
         let mut new = changes.pairs.iter().copied().peekable();
         let concerns = |pair: &Pair| is_moved[pair.a as usize] || is_moved[pair.b as usize];
-        for touching in old {
+        for &touching in &old {
             while let Some(pair) = new.next_if(|pair| *pair < touching.pair) {
                 merged.push(Touching::new(pair));
             }
@@ -253,7 +258,7 @@ impl<S: Space> Patches<S> {
             }
         }
         merged.extend(new.map(Touching::new));
-        self.pairs = merged;
+        (self.pairs, self.merged) = (merged, old);
     }
 
     /// Drops everything that these bodies touched.

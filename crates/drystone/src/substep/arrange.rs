@@ -1,0 +1,210 @@
+//! Bodies of one colour in groups of eight, and who moves which.
+//!
+//! Of the bodies of a colour those with equally many patches and points are moved side by side, and
+//! each takes its patches with many points first, so that lanes seldom wait for each other.
+//!
+//! Colours of the first batch are cut into as many **parts** as there are threads, in the order of
+//! bodies and with about the same work each. Neighbours often have neighbouring numbers, so what a
+//! thread reads of other bodies it has mostly moved itself, and need not fetch from another core.
+
+use std::ops::Range;
+
+use super::crew;
+use super::graph::{Batch, BodyGroup, Graph, NO_SIDES, NONE, Sides, cut_up};
+use super::islands::Deal;
+use super::shared::Shared;
+use super::simd::LANES;
+
+/// What moving a body costs besides its patches, about, in units of a patch.
+const MOVING: usize = 2;
+
+/// The bodies of a part of a colour, with room for their groups.
+struct Part<'a> {
+    bodies: &'a [u32],
+    groups: &'a mut [BodyGroup],
+    /// Its sides, and where they begin among all.
+    sides: &'a mut [Sides],
+    first: usize,
+}
+
+impl Graph {
+    /// Lays out all coloured bodies, and those that are tied.
+    pub(super) fn arrange(
+        &mut self,
+        color: &[u32],
+        deal: &Deal,
+        threads: usize,
+        is_tied: &(impl Fn(usize) -> bool + Sync),
+    ) {
+        let mut bodies = self.cut_colors(color, deal, threads);
+        let lengths = self.colors.iter().map(Range::len);
+        let mut pieces = cut_up(&mut bodies, lengths);
+        let counts = self.sort_pieces(&mut pieces, threads);
+        let mut groups = std::mem::take(&mut self.groups);
+        let mut sides = std::mem::take(&mut self.sides);
+        let empty = BodyGroup::default();
+        groups.clear();
+        groups.resize(counts.iter().map(|count| count[0]).sum(), empty);
+        sides.clear();
+        sides.resize(counts.iter().map(|count| count[1]).sum(), NO_SIDES);
+        let (mut group, mut first) = (0, 0);
+        let rooms = cut_up(&mut groups, counts.iter().map(|count| count[0]));
+        let side_rooms = cut_up(&mut sides, counts.iter().map(|count| count[1]));
+        let mut parts = Vec::with_capacity(pieces.len());
+        for (k, (groups, sides)) in rooms.into_iter().zip(side_rooms).enumerate() {
+            self.colors[k] = group..group + groups.len();
+            group += groups.len();
+            let end = first + sides.len();
+            parts.push(Part {
+                bodies: pieces[k],
+                groups,
+                sides,
+                first,
+            });
+            first = end;
+        }
+        let shared = Shared::new(&mut parts);
+        crew::deal(threads, shared.len(), |k| {
+            shared.change(k, |part| self.fill(part, is_tied));
+        });
+        self.tied = self.group_tied(color, &mut sides, is_tied);
+        (self.groups, self.sides) = (groups, sides);
+    }
+
+    /// All coloured bodies by batch and colour, in the order of bodies. Sets [`Graph::colors`] to
+    /// where the parts are among these, and [`Graph::batches`].
+    fn cut_colors(&mut self, color: &[u32], deal: &Deal, threads: usize) -> Vec<u32> {
+        let colored = || color.iter().enumerate().filter(|&(_, &c)| c != NONE);
+        let colors = colored().map(|(_, &c)| c as usize + 1).max().unwrap_or(0);
+        let key = |body: usize, c: u32| deal.batch_of[body] as usize * colors + c as usize;
+        let mut ends = vec![0; deal.batches * colors];
+        for (body, &c) in colored() {
+            ends[key(body, c)] += 1;
+        }
+        let mut total = 0;
+        for end in &mut ends {
+            total += std::mem::replace(end, total);
+        }
+        let mut sorted = vec![0; total];
+        for (body, &c) in colored() {
+            let end = &mut ends[key(body, c)];
+            sorted[*end] = body as u32;
+            *end += 1;
+        }
+        self.colors.clear();
+        self.batches.clear();
+        let (mut start, mut record) = (0, 0);
+        for batch in 0..deal.batches {
+            let parts = if batch == 0 { threads } else { 1 };
+            let first = self.colors.len();
+            for &end in &ends[batch * colors..(batch + 1) * colors] {
+                if start < end {
+                    self.cut(&sorted[start..end], start, parts);
+                }
+                start = end;
+            }
+            self.batches.push(Batch {
+                parts,
+                colors: first..self.colors.len(),
+                records: record..record + parts,
+            });
+            record += parts;
+        }
+        sorted
+    }
+
+    /// Cuts the bodies of a colour, the first of which is at `start`, into parts of about the same
+    /// cost.
+    fn cut(&mut self, bodies: &[u32], start: usize, parts: usize) {
+        let cost = |body: &u32| MOVING + self.touches(*body as usize).len();
+        let total: usize = bodies.iter().map(cost).sum();
+        let (mut at, mut sum) = (0, 0);
+        let mut ranges = Vec::with_capacity(parts);
+        for part in 1..=parts {
+            let first = at;
+            while at < bodies.len() && (part == parts || sum < total * part / parts) {
+                sum += cost(&bodies[at]);
+                at += 1;
+            }
+            ranges.push(start + first..start + at);
+        }
+        self.colors.append(&mut ranges);
+    }
+
+    /// Puts bodies of a size together in each piece. Returns how many groups and sides each needs.
+    fn sort_pieces(&self, pieces: &mut [&mut [u32]], threads: usize) -> Vec<[usize; 2]> {
+        let mut counts = vec![[0; 2]; pieces.len()];
+        let (lists, counted) = (Shared::new(pieces), Shared::new(&mut counts));
+        crew::deal(threads, lists.len(), |k| {
+            lists.change(k, |bodies| {
+                bodies.sort_unstable_by_key(|&body| (self.size_keys[body as usize], body));
+                let sides = bodies.chunks(LANES).map(|eight| self.most_touches(eight));
+                counted.write(k, [bodies.len().div_ceil(LANES), sides.sum()]);
+            });
+        });
+        counts
+    }
+
+    /// The most patches that one of these bodies has.
+    fn most_touches(&self, bodies: &[u32]) -> usize {
+        let counts = bodies.iter().map(|&k| self.touches(k as usize).len());
+        counts.max().unwrap_or(0)
+    }
+
+    fn fill(&self, part: &mut Part<'_>, is_tied: &impl Fn(usize) -> bool) {
+        let mut used = 0;
+        for (eight, group) in part.bodies.chunks(LANES).zip(part.groups.iter_mut()) {
+            let count = self.most_touches(eight);
+            let own = &mut part.sides[used..used + count];
+            *group = self.group(eight, (own, part.first + used), is_tied);
+            used += count;
+        }
+    }
+
+    /// Bodies that joints tie and that touch something, eight to a group.
+    fn group_tied(
+        &self,
+        color: &[u32],
+        sides: &mut Vec<Sides>,
+        is_tied: &impl Fn(usize) -> bool,
+    ) -> Vec<BodyGroup> {
+        let is_own = |&k: &u32| is_tied(k as usize) && self.is_held(k as usize);
+        let tied: Vec<u32> = (0..color.len() as u32).filter(is_own).collect();
+        let group = |eight: &[u32]| {
+            let first = sides.len();
+            sides.resize(first + self.most_touches(eight), NO_SIDES);
+            self.group(eight, (&mut sides[first..], first), is_tied)
+        };
+        tied.chunks(LANES).map(group).collect()
+    }
+
+    /// A group of up to eight bodies, whose sides begin at `first` among all.
+    fn group(
+        &self,
+        bodies: &[u32],
+        (sides, first): (&mut [Sides], usize),
+        is_tied: &impl Fn(usize) -> bool,
+    ) -> BodyGroup {
+        let mut places = [0; LANES];
+        for (lane, &body) in bodies.iter().enumerate() {
+            places[lane] = body + 1;
+            let is_body_tied = is_tied(body as usize);
+            for (touch, sides) in self.touches(body as usize).iter().zip(sides.iter_mut()) {
+                let times = if is_body_tied && is_tied(touch.other as usize) {
+                    2.0
+                } else {
+                    1.0
+                };
+                sides.records[lane] = touch.record;
+                sides.others[lane] = touch.other + 1;
+                sides.signed.0[lane] = if touch.is_b { times } else { -times };
+                sides.points = sides.points.max(u32::from(touch.points));
+            }
+        }
+        BodyGroup {
+            bodies: places,
+            start: first as u32,
+            end: (first + sides.len()) as u32,
+        }
+    }
+}
