@@ -168,6 +168,8 @@ fn sieve(groups: &[RecordGroup], is_kept: impl Fn(u32) -> bool) -> Vec<RecordGro
                 });
             }
             if let Some(last) = kept.last_mut() {
+                // Each part of the patches begins with those that have many.
+                last.points = last.points.max(group.points);
                 last.records[lane] = record;
                 lane += 1;
             }

@@ -404,6 +404,42 @@ fn every_number_of_threads_and_every_instruction_set_give_the_same_bits() {
     }
 }
 
+/// Large enough for every stage to be shared out: bodies that fall on each other side by side.
+#[test]
+fn a_heap_that_is_worth_several_threads_has_the_same_bits_on_any_number() {
+    let hash = |threads: u32| {
+        let mut settings = settings();
+        (settings.threads, settings.certify_every) = (threads, 0);
+        let mut world = World3::new(settings).unwrap();
+        world
+            .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()))
+            .unwrap();
+        let shapes = [
+            Shape3::cuboid(DVec3::new(0.25, 0.2, 0.22)).unwrap(),
+            Shape3::ball(0.25).unwrap(),
+            Shape3::capsule(0.15, 0.15).unwrap(),
+        ];
+        for k in 0..1200_u32 {
+            let (i, j, l) = (k % 16, k / 16 % 16, k / 256);
+            let shifted = 0.05 * f64::from((k * 7919) % 13) / 13.0;
+            let at = DVec3::new(
+                0.55 * f64::from(i) + shifted,
+                0.4 + 0.6 * f64::from(l),
+                0.55 * f64::from(j) - shifted,
+            );
+            world
+                .add(Body::rigid(shapes[(k % 3) as usize].clone()).at(at))
+                .unwrap();
+        }
+        run(&mut world, 60);
+        world.state_hash()
+    };
+    let expected = hash(1);
+    for threads in [2, 3, 8] {
+        assert_eq!(hash(threads), expected, "on {threads}");
+    }
+}
+
 #[test]
 fn a_far_away_body_changes_not_a_bit() {
     let positions = |with: bool| {
