@@ -1,7 +1,5 @@
 //! Joints in scenes: what is written holds, and mistakes are named.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use drystone_scene::{AnyWorld, Scene, gallery};
 
 /// The largest gap of a joint in a run of a scene of the gallery, m.

@@ -1,7 +1,5 @@
 //! Every scene of the gallery can be built and stepped.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use drystone_scene::gallery;
 
 #[test]

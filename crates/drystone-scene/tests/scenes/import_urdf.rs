@@ -1,10 +1,6 @@
 //! URDF robots as scenes.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
-use common::{import_bytes, model, period, solid};
+use crate::common::{import_bytes, model, period, solid};
 use drystone_scene::Scene;
 use drystone_scene::import::{ImportOptions, import};
 use drystone_scene::schema::{Inertia, JointKind, Kind};

@@ -1,7 +1,5 @@
 //! The same bits for any number of threads and any instructions, on every scene of the gallery.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
-
 use drystone::substep::simd::Instructions;
 use drystone::{Space, Strategy, Substep, World};
 use drystone_scene::{AnyWorld, gallery};

@@ -1,7 +1,5 @@
 //! Files that are no scenes at all: refused before they can do harm.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -1,10 +1,6 @@
 //! glTF with physics as scenes.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
-use common::{import_bytes, period, solid};
+use crate::common::{import_bytes, period, solid};
 use drystone_scene::SceneError;
 use drystone_scene::import::Imported;
 use drystone_scene::schema::{JointKind, Kind, Shape};

@@ -1,7 +1,5 @@
 //! Bad scenes: each is refused, at the right place, with words that help.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use drystone_scene::{Scene, SceneError};
 
 /// A floor and what is given.

@@ -1,10 +1,6 @@
 //! Whatever the bytes, an import is a scene or an error.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
-use common::{import_bytes, model};
+use crate::common::{import_bytes, model};
 use proptest::prelude::*;
 
 const GLTF: &str = r#"{"asset":{"version":"2.0"},"extensions":{"KHR_implicit_shapes":{"shapes":[
@@ -20,7 +16,7 @@ const GLTF: &str = r#"{"asset":{"version":"2.0"},"extensions":{"KHR_implicit_sha
 const STL: &str = "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\n\
                    vertex 0 1 0\nendloop\nendfacet\nendsolid s\n";
 
-const USD: &str = include_str!("../../../fuzz/corpus/usd/joints.usda");
+const USD: &str = include_str!("../../../../fuzz/corpus/usd/joints.usda");
 
 /// A sound file of each kind.
 fn seeds() -> Vec<(&'static str, Vec<u8>)> {

@@ -1,14 +1,9 @@
 //! USD with UsdPhysics as scenes.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-#[path = "../common/mod.rs"]
-mod common;
-
 mod bodies;
 mod joints;
 
-use common::import_bytes;
+use crate::common::import_bytes;
 use drystone_scene::Scene;
 use drystone_scene::import::Imported;
 use drystone_scene::schema::{Body, Inertia};

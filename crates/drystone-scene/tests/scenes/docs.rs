@@ -1,7 +1,5 @@
 //! Every whole scene in the documentation can be built and stepped.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use drystone_scene::Scene;
 
 /// The blocks that start with a line of exactly this.
@@ -16,7 +14,7 @@ fn blocks<'a>(text: &'a str, fence: &str) -> Vec<&'a str> {
 
 #[test]
 fn whole_scenes_in_the_documentation_work() {
-    let text = include_str!("../../../docs/scene.md");
+    let text = include_str!("../../../../docs/scene.md");
     let scenes = blocks(text, "```toml scene");
     assert!(scenes.len() >= 10);
     for toml in scenes {
@@ -32,7 +30,7 @@ fn whole_scenes_in_the_documentation_work() {
 /// Snippets show one line a way to write a field; each fits a body on its own.
 #[test]
 fn lines_of_snippets_in_the_documentation_are_understood() {
-    let text = include_str!("../../../docs/scene.md");
+    let text = include_str!("../../../../docs/scene.md");
     for block in blocks(text, "```toml") {
         for line in block.lines().filter(|line| !line.trim().is_empty()) {
             let body = format!("dimension = 3\n[[bodies]]\n{line}\n");

@@ -1,7 +1,5 @@
 //! JSON of the same schema, and the schema itself.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use drystone_scene::{Scene, gallery, json_schema};
 
 #[test]

@@ -1,10 +1,6 @@
 //! Scenes as glTF with physics, and back.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
-
-mod common;
-
-use common::import_bytes;
+use crate::common::import_bytes;
 use drystone_scene::schema::Shape;
 use drystone_scene::{AnyWorld, Scene, export, gallery};
 use serde_json::Value;

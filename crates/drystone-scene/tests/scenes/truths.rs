@@ -1,7 +1,5 @@
 //! What the scenes of the gallery expect is what happens. Each tolerance says why.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use drystone_frame::Frame;
 use drystone_scene::{AnyWorld, gallery};
 

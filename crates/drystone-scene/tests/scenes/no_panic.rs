@@ -1,7 +1,5 @@
 //! No input makes reading or building panic: random text, and gallery scenes with damage.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use drystone_scene::{Scene, gallery};
 use proptest::prelude::*;
 

@@ -1,7 +1,5 @@
 //! What tests of imports share.
 
-#![allow(dead_code, unreachable_pub)] // Each test uses some of it.
-
 use std::path::{Path, PathBuf};
 
 use drystone::{D3, World};
@@ -9,14 +7,14 @@ use drystone_scene::import::{ImportOptions, Imported, import};
 use drystone_scene::{AnyWorld, Scene, SceneError};
 
 /// A model beside the tests.
-pub fn model(name: &str) -> PathBuf {
+pub(crate) fn model(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/models")
         .join(name)
 }
 
 /// Writes a file into a new folder and imports it.
-pub fn import_bytes(name: &str, bytes: &[u8]) -> Result<Imported, SceneError> {
+pub(crate) fn import_bytes(name: &str, bytes: &[u8]) -> Result<Imported, SceneError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).unwrap();
@@ -24,7 +22,7 @@ pub fn import_bytes(name: &str, bytes: &[u8]) -> Result<Imported, SceneError> {
 }
 
 /// The world of a scene in space.
-pub fn solid(scene: &Scene) -> World<D3> {
+pub(crate) fn solid(scene: &Scene) -> World<D3> {
     match scene.build().unwrap() {
         AnyWorld::Solid(world) => world,
         AnyWorld::Flat(_) => panic!("a flat world"),
@@ -32,7 +30,7 @@ pub fn solid(scene: &Scene) -> World<D3> {
 }
 
 /// The time between two crossings of 0 in the same direction, s, of what `measure` sees.
-pub fn period(world: &mut World<D3>, measure: impl Fn(&World<D3>) -> f64) -> f64 {
+pub(crate) fn period(world: &mut World<D3>, measure: impl Fn(&World<D3>) -> f64) -> f64 {
     let mut crossings: Vec<f64> = Vec::new();
     let mut before = (world.time(), measure(world));
     while crossings.len() < 3 && world.time() < 30.0 {

@@ -1,12 +1,8 @@
 //! Stages of several files, binary ones, packages, hostile ones, and our own.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
 use std::path::Path;
 
-use common::{import_bytes, solid};
+use crate::common::{import_bytes, solid};
 use drystone::glam::DVec3;
 use drystone_frame::export::usd::{Setting, write};
 use drystone_frame::export::{Model, Motion};
@@ -336,7 +332,7 @@ fn stages_of_pixars_library_are_read() {
     };
     let folder = tempfile::tempdir().unwrap();
     let output = std::process::Command::new(python)
-        .arg(common::model("usd_stage.py"))
+        .arg(crate::common::model("usd_stage.py"))
         .arg(folder.path())
         .output()
         .unwrap();

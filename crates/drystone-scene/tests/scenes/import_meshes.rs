@@ -1,10 +1,6 @@
 //! OBJ and STL files as scenes.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod common;
-
-use common::{import_bytes, solid};
+use crate::common::{import_bytes, solid};
 use drystone_scene::schema::{Kind, Shape};
 
 /// Corners and outward triangles of a cube of 1 m.

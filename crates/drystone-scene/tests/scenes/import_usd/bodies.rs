@@ -4,8 +4,8 @@ use drystone::glam::DVec3;
 use drystone_scene::import::Imported;
 use drystone_scene::schema::{Kind, Script, Shape, Spin};
 
+use super::{body, body_mass, error, import, near, stage};
 use crate::common::solid;
-use crate::{body, body_mass, error, import, near, stage};
 
 /// The same scene in centimetres, grams and y up is the same scene.
 #[test]

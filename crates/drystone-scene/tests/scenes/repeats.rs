@@ -1,7 +1,5 @@
 //! Where the copies of repeated bodies are.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use drystone_frame::{Frame, Stage};
 use drystone_scene::Scene;
 

@@ -1,8 +1,6 @@
 //! Deformables in scenes: nothing intersects over the whole length of any scene of the gallery,
 //! and what is wrong with a mesh, a file or a start state is named.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use drystone_scene::{Scene, gallery};
 use std::path::PathBuf;
 

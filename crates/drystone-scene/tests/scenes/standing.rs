@@ -1,7 +1,5 @@
 //! What should stand stands, and what should fall falls.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 use drystone_frame::Frame;
 use drystone_scene::{AnyWorld, gallery};
 

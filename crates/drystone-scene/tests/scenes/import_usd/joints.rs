@@ -7,8 +7,8 @@ use drystone_scene::Scene;
 use drystone_scene::import::Imported;
 use drystone_scene::schema::{JointKind, Rotation};
 
+use super::{body_mass, import, near, stage};
 use crate::common::{period, solid};
-use crate::{body_mass, import, near, stage};
 
 /// Half of 0.05 rad about y, as a quaternion with the real part first.
 const TILT: &str = "(0.99968752, 0, 0.0249974, 0)";
