@@ -18,7 +18,14 @@
 //!
 //! $$ c = n\cdot(\Delta_a - \Delta_b) + \theta_a r_a + \theta_b r_b $$
 //!
-//! over what is left of the step, so they do not touch before s + d/c. Bodies that touch already at
+//! over what is left of the step, so they do not touch before s + d/c. What lies in a drum turns
+//! with it and closes on nothing, though the rim moves far: seen from B, whose axes turn by θ_b, A's
+//! centre, r away, goes by $w = \Delta_a - \Delta_b - \theta_b \times r$, so also
+//!
+//! $$ c \le n\cdot w + \theta_b\,(|w| + (1 + \theta_b)\,|\Delta_a - \Delta_b|)
+//!    + |\theta_a - \theta_b|\, r_a , $$
+//!
+//! the second term for how n and r turn on the way. The smaller bound counts. Bodies that touch already at
 //! the start have a contact, with its normal; they are held back only if they get deeper into each
 //! other than a contact lets them.
 //!
@@ -359,8 +366,7 @@ fn touch<S: Space>(
         return None;
     }
     // What moves along with it does not get deep into it.
-    let relative = (ways[0].shift - ways[1].shift).length() + ways[0].sweep() + ways[1].sweep();
-    if relative <= depth(GRAZING, bodies.thickness(a), near) {
+    if relative_way(ways) <= depth(GRAZING, bodies.thickness(a), near) {
         return None;
     }
     let target = 0.5 * near.slop;
@@ -373,8 +379,7 @@ fn touch<S: Space>(
     for _ in 0..MOST_ADVANCES {
         let found = clearance(part)?;
         distance = found.distance;
-        let approach = found.normal.dot(ways[0].shift - ways[1].shift);
-        let closing = approach + ways[0].sweep() + ways[1].sweep();
+        let closing = closing(ways, part, found.normal);
         // What remains could overlap by no more than touch does.
         if closing <= 0.0 || distance.min(0.0) + closing * (1.0 - part) <= near.slop {
             return None;
@@ -396,6 +401,33 @@ fn touch<S: Space>(
         part: if touches_at_start { deep.part } else { part },
         ..deep
     })
+}
+
+/// How far any point of A goes at most as seen from B, m.
+fn relative_way<S: Space>(ways: &[Way<S>; 2]) -> f64 {
+    let straight = (ways[0].shift - ways[1].shift).length();
+    let (with_b, turning) = seen_from_b(ways, 0.0);
+    (straight + ways[0].sweep() + ways[1].sweep()).min(with_b.length() + turning)
+}
+
+/// How much A and B close at most along the normal from A to B, from a part of the way on, m in a
+/// whole way.
+fn closing<S: Space>(ways: &[Way<S>; 2], part: f64, normal: S::Vector) -> f64 {
+    let straight = normal.dot(ways[0].shift - ways[1].shift);
+    let (with_b, turning) = seen_from_b(ways, part);
+    let turned = ways[1].turn.length() * with_b.length();
+    (straight + ways[0].sweep() + ways[1].sweep()).min(normal.dot(with_b) + turned + turning)
+}
+
+/// Where A's centre goes as seen from B, and how far turning takes its points besides, m.
+fn seen_from_b<S: Space>(ways: &[Way<S>; 2], part: f64) -> (S::Vector, f64) {
+    let [a, b] = ways;
+    let shift = a.shift - b.shift;
+    let arm = a.center(part).position - b.center(part).position;
+    let turn = b.turn.length();
+    let bent = turn * (1.0 + turn) * shift.length();
+    let sweep = (a.turn - b.turn).length() * a.arm;
+    (shift - S::spin_cross(b.turn, arm), bent + sweep)
 }
 
 /// A part of a body's thickness, or what contacts let bodies overlap if that is more, m.
