@@ -9,6 +9,12 @@ use crate::substep::patch::{Field, Grasp};
 
 /// Sweeps over limits, motors and nets in a round where contacts have a say.
 const COUPLED_SWEEPS: u32 = 3;
+/// Where directions are taken this late in a step ([`super`]), a linkage is taut, and its rows are
+/// made again beyond this turn, rad. A bridge of twenty planks that is nearly straight goes up by
+/// two centimetres to make up for joints that are open by a twentieth of a millimetre each: what
+/// [`BENT`] leaves, so that it kicked what stood on it.
+const TAUT_PART: f64 = 0.1;
+const TAUT_BENT: f64 = 1e-4;
 /// Resistance of what can't move, N/m and N·m.
 const IMMOVABLE: f64 = 1e20;
 
@@ -40,7 +46,7 @@ impl<S: Space> Linkage<S> {
     /// part of a circle in a step; factors only if rows or contacts' springs are other ones, which
     /// at rest is once a step.
     pub(crate) fn settle(&mut self, ground: &Ground<'_, S>, field: &Field<'_>) {
-        let is_bent = !self.is_shaped || self.bends() > BENT;
+        let is_bent = !self.is_shaped || self.bends() > self.tolerated_bend();
         if is_bent {
             self.is_shaped = true;
             self.shape_rows();
@@ -70,6 +76,15 @@ impl<S: Space> Linkage<S> {
                 put(&mut column, &self.x[k]);
                 field.shift.write(body as usize + 1, column);
             }
+        }
+    }
+
+    /// Turn beyond which rows are made again, rad.
+    fn tolerated_bend(&self) -> f64 {
+        if self.part > TAUT_PART {
+            TAUT_BENT
+        } else {
+            BENT
         }
     }
 

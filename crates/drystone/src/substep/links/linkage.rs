@@ -87,6 +87,9 @@ pub(crate) struct Linkage<S: Space> {
     pub(super) is_shaped: bool,
     pub(super) pushed: Vec<Motion<S>>,
     pub(super) missing: Vec<f64>,
+    /// Whether it was hit in this step, and impulses of that along locks, N·s or N·m·s.
+    pub(super) is_hit: bool,
+    pub(super) blows: Vec<f64>,
 }
 
 impl<S: Space> Linkage<S> {
@@ -161,6 +164,8 @@ impl<S: Space> Linkage<S> {
             is_shaped: false,
             pushed: vec![Motion::default(); count],
             missing: vec![0.0; locks],
+            is_hit: false,
+            blows: vec![0.0; locks],
         };
         if is_direct {
             let factors = Factors::new(&this.pattern(bodies));

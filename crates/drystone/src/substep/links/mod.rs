@@ -35,6 +35,7 @@
 
 use std::collections::BTreeMap;
 
+mod blow;
 mod coupled;
 mod known;
 mod linkage;
@@ -42,6 +43,7 @@ mod march;
 mod pull;
 mod row;
 mod taut;
+mod velocity;
 mod weave;
 
 use crate::body::{Bodies, Motion};
@@ -51,6 +53,7 @@ use crate::joint::rows::rows_of;
 use crate::shape::Pose;
 use crate::space::Space;
 use crate::substep::simd::Instructions;
+pub(crate) use blow::Spot;
 use known::KnownRows;
 use linkage::JointRows;
 pub(crate) use linkage::Linkage;
@@ -138,6 +141,12 @@ impl<S: Space> Links<S> {
         self.linkage_of.get(body).is_some_and(Option::is_some)
     }
 
+    /// Whether impacts on a body are left to the rounds: it is part of a net.
+    pub(crate) fn leaves_blows(&self, body: usize) -> bool {
+        let linkage = self.linkage_of.get(body).copied().flatten();
+        linkage.is_some_and(|k| !self.linkages[k as usize].is_direct())
+    }
+
     /// Whether a body is moved by contacts and joints together.
     pub(crate) fn couples(&self, body: usize) -> bool {
         let linkage = self.linkage_of.get(body).copied().flatten();
@@ -217,7 +226,9 @@ impl<S: Space> Links<S> {
 
     /// Forces along the rows of a joint, N and N·m.
     pub(crate) fn forces(&self, joint: u32) -> Vec<f64> {
-        self.known.of(joint).iter().map(|k| k.force).collect()
+        let known = self.known.of(joint).iter();
+        let struck = self.known.struck(joint);
+        known.zip(struck).map(|(k, blow)| k.force + blow).collect()
     }
 
     /// Calls `f` with the bodies, n, j_a, j_b and the force of every row of linkages that touch
