@@ -2,8 +2,8 @@
 
 use super::Ground;
 use super::linkage::{BENT, Linkage, inverted};
-use crate::body::Motion;
-use crate::space::{Components, Space};
+use crate::body::{Bodies, Motion};
+use crate::space::{Components, Linear, Space};
 use crate::substep::columns::{get, put};
 use crate::substep::patch::{Field, Grasp};
 
@@ -15,6 +15,10 @@ const COUPLED_SWEEPS: u32 = 3;
 /// [`BENT`] leaves, so that it kicked what stood on it.
 const TAUT_PART: f64 = 0.1;
 const TAUT_BENT: f64 = 1e-4;
+/// A linkage that would move slower than this if it were solved again in a round is not, m/s; nor is
+/// that asked if it moved so many times as far in the round before.
+const NOTICEABLE_SPEED: f64 = 5e-4;
+const MANY: f64 = 20.0;
 /// Resistance of what can't move, N/m and N·m.
 const IMMOVABLE: f64 = 1e20;
 
@@ -60,6 +64,8 @@ impl<S: Space> Linkage<S> {
         if is_other {
             self.answer_rows(ground.law.h);
             self.factorise();
+        } else if self.rests(ground) {
+            return;
         }
         std::mem::swap(&mut self.x, &mut self.pushed);
         self.push_known();
@@ -70,13 +76,33 @@ impl<S: Space> Linkage<S> {
         if self.tighten(ground.bodies, ground.law.h) {
             self.is_shaped = false;
         }
+        self.stirred = 0.0;
         for (k, &body) in self.bodies.iter().enumerate() {
             if ground.bodies.is_dynamic(body as usize) {
                 let mut column = field.shift.read(body as usize + 1);
+                let way = way_between(ground.bodies, body, &get(&column), &self.x[k]);
+                self.stirred = self.stirred.max(way);
                 put(&mut column, &self.x[k]);
                 field.shift.write(body as usize + 1, column);
             }
         }
+    }
+
+    /// Whether solving again would move nothing to speak of: contacts do what they did when the
+    /// forces of the joints were found.
+    fn rests(&mut self, ground: &Ground<'_, S>) -> bool {
+        let noticeable = ground.law.h * NOTICEABLE_SPEED;
+        if !self.is_exact() || self.stirred > MANY * noticeable {
+            return false;
+        }
+        self.missed.copy_from_slice(&self.pushed);
+        for row in &self.rows {
+            row.push(row.force, &mut self.missed);
+        }
+        let bodies = self.bodies.iter().zip(self.x.iter().zip(&self.missed));
+        bodies
+            .filter(|(body, _)| ground.bodies.is_dynamic(**body as usize))
+            .all(|(&body, (x, there))| way_between(ground.bodies, body, x, there) < noticeable)
     }
 
     /// Turn beyond which rows are made again, rad.
@@ -192,6 +218,13 @@ impl<S: Space> Linkage<S> {
             row.offset -= row.lag * row.moved(&self.x);
         }
     }
+}
+
+/// How far apart two displacements of a body are at its farthest point, about, m.
+fn way_between<S: Space>(bodies: &Bodies<S>, body: u32, a: &Motion<S>, b: &Motion<S>) -> f64 {
+    let radius = bodies.radius[body as usize];
+    let arm = if radius.is_finite() { radius } else { 1.0 };
+    (b.linear - a.linear).length() + arm * (b.spin - a.spin).length()
 }
 
 /// Whether a space has this axis: x, y, z, then turns.

@@ -40,6 +40,7 @@ mod coupled;
 mod known;
 mod linkage;
 mod march;
+mod pattern;
 mod pull;
 mod row;
 mod taut;
