@@ -1,7 +1,7 @@
 //! Linkages that touch something: one block of the block descent.
 
 use super::Ground;
-use super::linkage::{BENT, Linkage, inverted};
+use super::linkage::{BENT, Linkage};
 use crate::body::{Bodies, Motion};
 use crate::space::{Components, Linear, Space};
 use crate::substep::columns::{get, put};
@@ -240,7 +240,7 @@ fn exists<S: Space>(axis: usize) -> bool {
 #[allow(clippy::needless_range_loop)] // Rows and columns of matrices.
 fn inverted_resistance(h: [[f64; 6]; 6]) -> [[f64; 6]; 6] {
     let mut w = [[0.0; 3]; 3];
-    let mut rest = [[0.0; 6]; 6];
+    let mut rest = [[0.0; 3]; 3];
     for i in 0..3 {
         for j in 0..3 {
             w[i][j] = h[i][3 + j] / h[i][i];
@@ -252,7 +252,7 @@ fn inverted_resistance(h: [[f64; 6]; 6]) -> [[f64; 6]; 6] {
             rest[i][j] -= (0..3).map(|k| h[k][3 + i] * w[k][j]).sum::<f64>();
         }
     }
-    let t = inverted(rest, 3);
+    let t = inverted_turning(&rest);
     let mut inverse = [[0.0; 6]; 6];
     for i in 0..3 {
         for j in 0..3 {
@@ -271,6 +271,21 @@ fn inverted_resistance(h: [[f64; 6]; 6]) -> [[f64; 6]; 6] {
     inverse
 }
 
+/// The inverse of a symmetric, positive definite matrix, by its minors.
+fn inverted_turning(m: &[[f64; 3]; 3]) -> [[f64; 3]; 3] {
+    let minor = |i: usize, j: usize| {
+        let [a, b] = [(i + 1) % 3, (i + 2) % 3];
+        let [c, d] = [(j + 1) % 3, (j + 2) % 3];
+        m[a][c] * m[b][d] - m[a][d] * m[b][c]
+    };
+    let [xx, yy, zz] = [minor(0, 0), minor(1, 1), minor(2, 2)];
+    let [xy, xz, yz] = [minor(0, 1), minor(0, 2), minor(1, 2)];
+    let determinant = m[0][0] * xx + m[0][1] * xy + m[0][2] * xz;
+    // Never smaller than that of inertia alone but by rounding.
+    let scale = 1.0 / determinant.max(f64::MIN_POSITIVE);
+    [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]].map(|row| row.map(|minor| minor * scale))
+}
+
 /// What a force and a torque do.
 fn apply<S: Space>(answer: &[[f64; 6]; 6], force: S::Vector, torque: S::Spin) -> Motion<S> {
     let mut load = [0.0; 6];
@@ -282,13 +297,19 @@ fn apply<S: Space>(answer: &[[f64; 6]; 6], force: S::Vector, torque: S::Spin) ->
 }
 
 fn times<S: Space>(answer: &[[f64; 6]; 6], load: &[f64; 6]) -> Motion<S> {
-    let sum = |row: usize| -> f64 { answer[row].iter().zip(load).map(|(a, f)| a * f).sum() };
+    // Answers are symmetric: a row is a column, and sums of columns are made side by side.
+    let mut sums = [0.0; 6];
+    for (column, load) in answer.iter().zip(load) {
+        for (sum, answer) in sums.iter_mut().zip(column) {
+            *sum += answer * load;
+        }
+    }
     let mut motion = Motion::<S>::default();
     for axis in 0..S::DIM {
-        motion.linear = motion.linear.with_component(axis, sum(axis));
+        motion.linear = motion.linear.with_component(axis, sums[axis]);
     }
     for axis in 0..S::SPIN_DIM {
-        motion.spin = motion.spin.with_component(axis, sum(3 + axis));
+        motion.spin = motion.spin.with_component(axis, sums[3 + axis]);
     }
     motion
 }

@@ -428,7 +428,7 @@ impl<S: Space> Linkage<S> {
 
 /// The inverse of the first n rows and columns of a positive definite matrix, by elimination.
 #[allow(clippy::needless_range_loop)] // Rows and columns of a matrix.
-pub(super) fn inverted(mut a: [[f64; 6]; 6], n: usize) -> [[f64; 6]; 6] {
+fn inverted(mut a: [[f64; 6]; 6], n: usize) -> [[f64; 6]; 6] {
     let mut inverse = [[0.0; 6]; 6];
     for k in 0..n {
         inverse[k][k] = 1.0;

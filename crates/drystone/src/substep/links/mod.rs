@@ -28,6 +28,10 @@
 //! where inertia, their contacts and their joints balance, all other bodies held still. What contacts
 //! do to each body comes from the kernels ([`Grasp`]) and is added to its load and to H.
 //!
+//! A taut linkage is sensitive to what its joints are open by: its rows are made again in every
+//! round, that of a slack one only when it has turned ([`coupled`]). What hits a linkage is dealt with
+//! before all this, at the level of velocities ([`blow`]).
+//!
 //! Limits, motors and springs have bounds or give way; these rows are swept one by one before the
 //! locks are solved: $\delta\lambda = -(C + u + \lambda/k)/(S_{ii} + 1/k)$, then λ is clamped to its
 //! bounds. A spring of stiffness κ and damping d is implicit, $k = \kappa + d/h$,
