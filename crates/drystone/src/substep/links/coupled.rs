@@ -305,11 +305,11 @@ fn times<S: Space>(answer: &[[f64; 6]; 6], load: &[f64; 6]) -> Motion<S> {
         }
     }
     let mut motion = Motion::<S>::default();
-    for axis in 0..S::DIM {
-        motion.linear = motion.linear.with_component(axis, sums[axis]);
+    for (axis, &sum) in sums[..S::DIM].iter().enumerate() {
+        motion.linear = motion.linear.with_component(axis, sum);
     }
-    for axis in 0..S::SPIN_DIM {
-        motion.spin = motion.spin.with_component(axis, sums[3 + axis]);
+    for (axis, &sum) in sums[3..3 + S::SPIN_DIM].iter().enumerate() {
+        motion.spin = motion.spin.with_component(axis, sum);
     }
     motion
 }
