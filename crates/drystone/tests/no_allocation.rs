@@ -88,11 +88,34 @@ fn hanging_chain() -> World3 {
     world
 }
 
+/// Links that lie on a floor.
+fn lying_chain() -> World3 {
+    let mut world = world();
+    let floor = Shape3::half_space(DVec3::Y).unwrap();
+    world.add(Body::fixed(floor)).unwrap();
+    let link = Shape3::ball(0.1).unwrap();
+    let mut last = None;
+    for k in 0..20 {
+        let at = DVec3::new(0.3 * f64::from(k), 0.1, 0.0);
+        let next = world.add(Body::rigid(link.clone()).at(at)).unwrap();
+        if let Some(last) = last {
+            let middle = at - DVec3::new(0.15, 0.0, 0.0);
+            world.join(Joint::ball(last, next).at(middle)).unwrap();
+        }
+        last = Some(next);
+    }
+    world
+}
+
 /// One test, so that no other thread allocates meanwhile.
 #[test]
 fn a_settled_step_allocates_nothing() {
     let before = ALLOCATIONS.load(Ordering::Relaxed);
-    let mut worlds = [("wall", wall()), ("chain", hanging_chain())];
+    let mut worlds = [
+        ("wall", wall()),
+        ("chain", hanging_chain()),
+        ("chain on the floor", lying_chain()),
+    ];
     assert!(
         ALLOCATIONS.load(Ordering::Relaxed) > before,
         "nothing is counted"

@@ -25,8 +25,7 @@ fn the_heavy_chain_opens_nowhere_by_more_than_a_millimetre() {
 #[test]
 fn the_rope_bridge_holds_under_its_blocks() {
     let gap = largest_gap("rope-bridge", 600);
-    // At the moment the blocks land.
-    assert!(gap < 0.04, "{gap} m");
+    assert!(gap < 1e-3, "{gap} m");
 }
 
 fn error(joint: &str, strategy: &str) -> String {

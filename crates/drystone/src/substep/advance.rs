@@ -147,6 +147,43 @@ impl<S: Space> Arrival<'_, S> {
     }
 }
 
+/// Linkages, dealt out to threads. Nobody ever waits for a lock: each thread takes its own.
+struct Dealt<'a, S: Space> {
+    first: Mutex<&'a mut [Linkage<S>]>,
+    /// Of the other threads: one alone asks for no memory.
+    others: Vec<Mutex<&'a mut [Linkage<S>]>>,
+}
+
+impl<'a, S: Space> Dealt<'a, S> {
+    fn new(linkages: &'a mut [Linkage<S>], threads: usize) -> Self {
+        let count = linkages.len();
+        let (first, mut rest) = linkages.split_at_mut(count / threads);
+        let mut others = Vec::new();
+        for k in 1..threads {
+            let size = count * (k + 1) / threads - count * k / threads;
+            let (own, later) = rest.split_at_mut(size);
+            others.push(Mutex::new(own));
+            rest = later;
+        }
+        Self {
+            first: Mutex::new(first),
+            others,
+        }
+    }
+
+    /// Lets a thread act on those of its linkages that contacts have a say in.
+    fn for_each(&self, thread: usize, act: &dyn Fn(&mut Linkage<S>)) {
+        let own = match thread.checked_sub(1) {
+            Some(k) => self.others.get(k),
+            None => Some(&self.first),
+        };
+        if let Some(own) = own {
+            let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);
+            own.iter_mut().filter(|l| l.is_coupled()).for_each(act);
+        }
+    }
+}
+
 /// How far a pose is from a base pose.
 fn drift<S: Space>(base: &Pose<S>, pose: &Pose<S>) -> Motion<S> {
     Motion {
@@ -320,17 +357,16 @@ impl<S: Space> RealTime<S> {
             rotation: Shared::new(&mut outcome.rotation),
             motion: Shared::new(&mut outcome.motion),
         };
-        let coupled = self.links.linkages.iter_mut().filter(|l| l.is_coupled());
-        let linkages: Vec<Mutex<&mut Linkage<S>>> = coupled.map(Mutex::new).collect();
-        // Each linkage belongs to one thread, so nobody ever waits for a lock.
+        // Less work than this is not worth meeting at barriers for.
+        let worth = ((self.graph.records.len() + joints / 8) / 64).max(bodies.len() / 1024) + 1;
+        let threads = (around.settings.threads as usize).min(worth).max(1);
+        let has_coupled = self.links.linkages.iter().any(Linkage::is_coupled);
+        let linkages = Dealt::new(&mut self.links.linkages, threads);
         let link = |worker: &Worker<'_>, act: &dyn Fn(&mut Linkage<S>)| {
-            if linkages.is_empty() {
-                return;
+            if has_coupled {
+                linkages.for_each(worker.index(), act);
+                worker.wait();
             }
-            for linkage in &linkages[worker.share(linkages.len())] {
-                act(&mut linkage.lock().unwrap_or_else(PoisonError::into_inner));
-            }
-            worker.wait();
         };
         let (graph, count) = (&self.graph, field.motion.len());
         let (instructions, h) = (options.instructions, h as f32);
@@ -347,9 +383,7 @@ impl<S: Space> RealTime<S> {
             law: &law,
             space: PhantomData,
         };
-        // Less work than this is not worth meeting at barriers for.
-        let worth = ((graph.records.len() + joints / 8) / 64).max(bodies.len() / 1024) + 1;
-        crew::run((around.settings.threads as usize).min(worth), |worker| {
+        crew::run(threads, |worker| {
             for k in worker.share(bodies.len()) {
                 arrival.load(k, &field, &flight, &fall);
             }
@@ -360,7 +394,7 @@ impl<S: Space> RealTime<S> {
                 worker.wait();
                 link(worker, &|linkage| linkage.begin(&ground, &field));
                 rounds.run(worker, &|| {
-                    if !linkages.is_empty() {
+                    if has_coupled {
                         let mine = &graph.tied[worker.share(graph.tied.len())];
                         grasp::grasp::<S>(instructions, &field, mine, &graph.sides);
                         worker.wait();

@@ -14,7 +14,7 @@ use super::patch::{Field, Layout, axes, gather, place, read_header, read_point};
 use super::records::RecordGroup;
 use super::shared::Shared;
 use super::simd::{Column, LANES, Wide, dispatch};
-use super::strike::{StrikeLaw, Web};
+use super::strike::{StrikeLaw, Struck, Web};
 use super::{Circumstances, RealTime, Substep};
 use crate::body::{Bodies, Motion};
 use crate::space::{Linear, Space};
@@ -88,22 +88,24 @@ impl<S: Space> RealTime<S> {
         let law = strike_law(around);
         self.find_approaching(bodies, options, around, &law);
         let links = &self.links;
-        let is_free = |patch: u32| {
-            let ends = self.patches.ends(patch);
-            !ends.iter().any(|&k| links.ties_body(k as usize))
+        let is_ours = |patch: &u32| {
+            let ends = self.patches.ends(*patch);
+            !ends.iter().any(|&k| links.leaves_blows(k as usize))
         };
-        let hits = self
-            .approaching
-            .iter()
-            .enumerate()
-            .filter(|&(_, &hits)| hits);
+        let hits = self.approaching.iter().enumerate();
+        let hits = hits.filter(|&(_, &hits)| hits).map(|(k, _)| k as u32 - 1);
+        self.hits.clear();
+        self.hits.extend(hits.filter(is_ours));
         let web = Web {
             patches: &self.patches,
             graph: &self.graph,
-            is_tied: &|k| links.ties_body(k as usize),
         };
-        let first = hits.map(|(k, _)| k as u32 - 1).filter(|&k| is_free(k));
-        self.strikes.strike(bodies, &web, &law, first);
+        let mut struck = Struck {
+            bodies,
+            links: &mut self.links,
+        };
+        let first = self.hits.iter().copied();
+        self.strikes.strike(&mut struck, &web, &law, first);
     }
 
     /// Asks all patches of fast bodies whether they are about to hit.

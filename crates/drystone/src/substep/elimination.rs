@@ -1,8 +1,10 @@
 //! Sparse symmetric systems with a pattern that stays.
 //!
-//! $S = L D L^T$ with L unit lower triangular, row by row: row k of L solves a triangular system
-//! with the rows before it, and which entries it has follows from the pattern's elimination tree.
-//! The pattern is looked at once, numbers come anew in every step.
+//! $S = L D L^T$ with L unit lower triangular. Rows come in **nodes** (the locks of a joint), of
+//! which two have either all entries with each other or none, so that L consists of full blocks: a
+//! node's own, and a panel of all rows below that it has entries with. Nodes are eliminated one
+//! after the other, each taking its part from the blocks of those below. The pattern is looked at
+//! once, numbers come anew in every step.
 
 use std::collections::BTreeSet;
 
@@ -39,153 +41,340 @@ pub(crate) fn elimination_order(mut near: Vec<BTreeSet<u32>>, most: usize) -> Op
     Some(order)
 }
 
+/// Rows of a node at most.
+pub(crate) const WIDEST: usize = 6;
+
+/// Rows that are eliminated together.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    first: u32,
+    width: u32,
+    /// Where its own block is, row by row: L below the diagonal.
+    own: u32,
+    /// Where its panel is: L of the rows below, row by row.
+    panel: u32,
+    /// These rows in [`Factors::below`], and what they change in [`Factors::updates`].
+    rows: [u32; 2],
+    updates: [u32; 2],
+}
+
+/// Two nodes below a node: rows and columns of its panel, and the block that they change.
+#[derive(Clone, Copy, Debug)]
+struct Update {
+    rows: [u32; 2],
+    columns: [u32; 2],
+    /// Where the first number of the block is, and how long its rows are.
+    target: u32,
+    stride: u32,
+    /// Whether it is a node's own block, of which only the lower half counts.
+    is_own: bool,
+}
+
 /// A factorised symmetric matrix.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Factors {
-    /// Where each column's entries above the diagonal start; rows of these, rising.
-    starts: Vec<u32>,
-    rows: Vec<u32>,
-    /// L by columns.
-    l_starts: Vec<u32>,
-    l_rows: Vec<u32>,
-    l_values: Vec<f64>,
+    nodes: Vec<Node>,
+    below: Vec<u32>,
+    updates: Vec<Update>,
+    /// Entries above the diagonal, column and row, and where each is below it.
+    entries: Vec<[u32; 2]>,
+    places: Vec<u32>,
+    values: Vec<f64>,
+    /// The inverse of D.
     inverse: Vec<f64>,
-    /// Which rows each row of L meets, in the order of elimination.
-    meeting_starts: Vec<u32>,
-    meetings: Vec<Meeting>,
+    /// Rows of a panel before they are divided by D.
     work: Vec<f64>,
 }
 
-/// Row k of L meets an earlier one.
-#[derive(Clone, Copy, Debug)]
-struct Meeting {
-    row: u32,
-    /// Where column `row` of L has its entry of row k: those before it are there by then.
-    place: u32,
-}
-
-const NONE: u32 = u32::MAX;
-
 impl Factors {
-    /// Looks at a pattern: `columns[k]` are the rows j < k with an entry, rising.
-    pub(crate) fn new(columns: &[Vec<u32>]) -> Self {
-        let n = columns.len();
-        let mut this = Self {
-            inverse: vec![0.0; n],
-            work: vec![0.0; n],
-            starts: vec![0],
-            ..Self::default()
-        };
-        let mut counts = vec![0_u32; n];
-        let met = meet(columns, &mut counts);
-        let mut at = 0;
-        this.l_starts.push(0);
-        for &count in &counts {
-            at += count;
-            this.l_starts.push(at);
-        }
-        this.l_rows = vec![0; at as usize];
-        this.l_values = vec![0.0; at as usize];
-        let mut next = this.l_starts.clone();
-        this.meeting_starts.push(0);
-        for (k, rows) in met.iter().enumerate() {
-            for &row in rows {
-                let place = next[row as usize];
-                next[row as usize] += 1;
-                this.l_rows[place as usize] = k as u32;
-                this.meetings.push(Meeting { row, place });
+    /// Looks at a pattern: `blocks` are the first rows of the nodes, and one more at the end; `near`
+    /// are the earlier nodes with which each has entries.
+    pub(crate) fn new(blocks: &[u32], near: &[Vec<u32>]) -> Self {
+        let below = fill_in(near);
+        let mut this = Self::default();
+        let width = |node: usize| blocks[node + 1] - blocks[node];
+        let mut size = 0;
+        for (node, of_node) in below.iter().enumerate() {
+            let width = width(node);
+            let first_row = this.below.len() as u32;
+            for &k in of_node {
+                this.below
+                    .extend(blocks[k as usize]..blocks[k as usize + 1]);
             }
-            this.meeting_starts.push(this.meetings.len() as u32);
-            this.rows.extend_from_slice(&columns[k]);
-            this.starts.push(this.rows.len() as u32);
+            let rows = [first_row, this.below.len() as u32];
+            this.nodes.push(Node {
+                first: blocks[node],
+                width,
+                own: size,
+                panel: size + width * width,
+                rows,
+                updates: [0; 2],
+            });
+            size += width * (width + rows[1] - rows[0]);
         }
+        this.values = vec![0.0; size as usize];
+        this.inverse = vec![0.0; blocks.last().map_or(0, |&rows| rows as usize)];
+        let longest = this.nodes.iter().map(|n| (n.rows[1] - n.rows[0]) * n.width);
+        this.work = vec![0.0; longest.max().unwrap_or(0) as usize];
+        for (node, of_node) in below.iter().enumerate() {
+            let start = this.updates.len() as u32;
+            this.plan_updates(of_node);
+            this.nodes[node].updates = [start, this.updates.len() as u32];
+        }
+        this.plan_entries(near);
         this
+    }
+
+    /// Where row `row` has its entries with the columns of `node`.
+    fn place(&self, row: u32, node: &Node) -> u32 {
+        if row < node.first + node.width {
+            return node.own + (row - node.first) * node.width;
+        }
+        let rows = &self.below[node.rows[0] as usize..node.rows[1] as usize];
+        let at = rows.binary_search(&row).unwrap_or(0) as u32;
+        node.panel + at * node.width
+    }
+
+    /// Finds the blocks that the nodes below one change.
+    fn plan_updates(&mut self, below: &[u32]) {
+        let mut row = 0;
+        for (k, &node) in below.iter().enumerate() {
+            let wide = self.nodes[node as usize].width;
+            let mut column = 0;
+            for &earlier in &below[..=k] {
+                let target = self.nodes[earlier as usize];
+                self.updates.push(Update {
+                    rows: [row, row + wide],
+                    columns: [column, column + target.width],
+                    target: self.place(self.nodes[node as usize].first, &target),
+                    stride: target.width,
+                    is_own: earlier == node,
+                });
+                column += target.width;
+            }
+            row += wide;
+        }
+    }
+
+    /// Lists the entries above the diagonal.
+    fn plan_entries(&mut self, near: &[Vec<u32>]) {
+        for (node, earlier) in self.nodes.iter().zip(near) {
+            for column in node.first..node.first + node.width {
+                let before = earlier.iter().map(|&k| &self.nodes[k as usize]);
+                for source in before.chain([node]) {
+                    let end = column.min(source.first + source.width);
+                    for row in source.first..end {
+                        self.entries.push([column, row]);
+                        let place = self.place(column, source) + row - source.first;
+                        self.places.push(place);
+                    }
+                }
+            }
+        }
     }
 
     /// Entries above the diagonal: column and row.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (usize, usize)> {
-        (0..self.inverse.len()).flat_map(|k| {
-            let range = self.starts[k] as usize..self.starts[k + 1] as usize;
-            self.rows[range].iter().map(move |&row| (k, row as usize))
-        })
+        let entries = self.entries.iter();
+        entries.map(|&[column, row]| (column as usize, row as usize))
     }
 
     /// Factorises: `above` are the numbers of [`Factors::entries`], in their order.
     pub(crate) fn factorise(&mut self, diagonal: &[f64], above: &[f64]) {
-        for (k, &own) in diagonal.iter().enumerate() {
-            let column = self.starts[k] as usize..self.starts[k + 1] as usize;
-            for (&row, &number) in self.rows[column.clone()].iter().zip(&above[column]) {
-                self.work[row as usize] = number;
+        self.values.fill(0.0);
+        for (&place, &number) in self.places.iter().zip(above) {
+            self.values[place as usize] = number;
+        }
+        for k in 0..self.nodes.len() {
+            let node = self.nodes[k];
+            for c in 0..node.width {
+                let own = diagonal[(node.first + c) as usize] * (1.0 + RELAXED);
+                self.values[(node.own + c * node.width + c) as usize] += own;
             }
-            let mut pivot = own * (1.0 + RELAXED);
-            let range = self.meeting_starts[k] as usize..self.meeting_starts[k + 1] as usize;
-            for &Meeting { row, place } in &self.meetings[range] {
-                let (j, place) = (row as usize, place as usize);
-                let value = std::mem::take(&mut self.work[j]);
-                let first = self.l_starts[j] as usize;
-                let earlier = self.l_rows[first..place].iter();
-                for (&row, l) in earlier.zip(&self.l_values[first..place]) {
-                    self.work[row as usize] -= l * value;
+            match node.width {
+                0 => {}
+                1 => self.eliminate::<1>(&node, diagonal),
+                2 => self.eliminate::<2>(&node, diagonal),
+                3 => self.eliminate::<3>(&node, diagonal),
+                4 => self.eliminate::<4>(&node, diagonal),
+                5 => self.eliminate::<5>(&node, diagonal),
+                _ => self.eliminate::<WIDEST>(&node, diagonal),
+            }
+        }
+    }
+
+    /// Eliminates a node of W rows: divides its panel and takes its part from later ones.
+    fn eliminate<const W: usize>(&mut self, node: &Node, diagonal: &[f64]) {
+        let count = (node.rows[1] - node.rows[0]) as usize;
+        let (first, panel) = (node.first as usize, node.panel as usize);
+        let start = panel + count * W;
+        let (before, later) = self.values.split_at_mut(start);
+        let (before, panel) = before.split_at_mut(panel);
+        let (own, _) = before[node.own as usize..].as_chunks_mut::<W>();
+        let inverse = &mut self.inverse[first..first + W];
+        factorise_block(own, inverse, &diagonal[first..first + W]);
+        let (panel, _) = panel.as_chunks_mut::<W>();
+        let (whole, _) = self.work[..count * W].as_chunks_mut::<W>();
+        divide(own, inverse, panel, whole);
+        let updates = node.updates[0] as usize..node.updates[1] as usize;
+        for update in &self.updates[updates] {
+            let rows = &panel[update.rows[0] as usize..update.rows[1] as usize];
+            let columns = &whole[update.columns[0] as usize..update.columns[1] as usize];
+            let mut at = update.target as usize - start;
+            for (r, row) in rows.iter().enumerate() {
+                let end = if update.is_own { r + 1 } else { columns.len() };
+                for (entry, column) in later[at..].iter_mut().zip(&columns[..end]) {
+                    *entry -= dot(row, column);
                 }
-                let l = value * self.inverse[j];
-                pivot -= l * value;
-                self.l_values[place] = l;
+                at += update.stride as usize;
             }
-            self.inverse[k] = if own > 0.0 {
-                1.0 / pivot.max(own * RELAXED)
-            } else {
-                0.0
-            };
         }
     }
 
     /// Solves in place.
     pub(crate) fn solve(&self, x: &mut [f64]) {
-        let n = self.inverse.len();
-        let column = |k: usize| self.l_starts[k] as usize..self.l_starts[k + 1] as usize;
-        for k in 0..n {
-            let value = x[k];
-            for at in column(k) {
-                x[self.l_rows[at] as usize] -= self.l_values[at] * value;
+        for node in &self.nodes {
+            match node.width {
+                0 => {}
+                1 => self.forwards::<1>(node, x),
+                2 => self.forwards::<2>(node, x),
+                3 => self.forwards::<3>(node, x),
+                4 => self.forwards::<4>(node, x),
+                5 => self.forwards::<5>(node, x),
+                _ => self.forwards::<WIDEST>(node, x),
             }
         }
-        for k in (0..n).rev() {
-            let mut value = x[k] * self.inverse[k];
-            for at in column(k) {
-                value -= self.l_values[at] * x[self.l_rows[at] as usize];
+        for node in self.nodes.iter().rev() {
+            match node.width {
+                0 => {}
+                1 => self.backwards::<1>(node, x),
+                2 => self.backwards::<2>(node, x),
+                3 => self.backwards::<3>(node, x),
+                4 => self.backwards::<4>(node, x),
+                5 => self.backwards::<5>(node, x),
+                _ => self.backwards::<WIDEST>(node, x),
             }
-            x[k] = value;
+        }
+    }
+
+    /// A node's own block, the rows below it and its panel.
+    #[inline]
+    fn parts<const W: usize>(&self, node: &Node) -> (&[[f64; W]], &[u32], &[[f64; W]]) {
+        let (own, _) = self.values[node.own as usize..].as_chunks::<W>();
+        let (panel, _) = self.values[node.panel as usize..].as_chunks::<W>();
+        let below = &self.below[node.rows[0] as usize..node.rows[1] as usize];
+        (&own[..W], below, panel)
+    }
+
+    #[allow(clippy::needless_range_loop)] // Rows and columns of a block.
+    fn forwards<const W: usize>(&self, node: &Node, x: &mut [f64]) {
+        let (own, below, panel) = self.parts::<W>(node);
+        let first = node.first as usize;
+        let mut y = [0.0; W];
+        y.copy_from_slice(&x[first..first + W]);
+        for c in 0..W {
+            for b in 0..c {
+                y[c] -= own[c][b] * y[b];
+            }
+        }
+        x[first..first + W].copy_from_slice(&y);
+        for (&row, l) in below.iter().zip(panel) {
+            x[row as usize] -= dot(l, &y);
+        }
+    }
+
+    #[allow(clippy::needless_range_loop)] // Rows and columns of a block.
+    fn backwards<const W: usize>(&self, node: &Node, x: &mut [f64]) {
+        let (own, below, panel) = self.parts::<W>(node);
+        let first = node.first as usize;
+        let mut y = [0.0; W];
+        for c in 0..W {
+            y[c] = x[first + c] * self.inverse[first + c];
+        }
+        for (&row, l) in below.iter().zip(panel) {
+            let value = x[row as usize];
+            for c in 0..W {
+                y[c] -= l[c] * value;
+            }
+        }
+        for c in (0..W).rev() {
+            for b in c + 1..W {
+                y[c] -= own[b][c] * y[b];
+            }
+        }
+        x[first..first + W].copy_from_slice(&y);
+    }
+}
+
+#[inline]
+fn dot<const W: usize>(a: &[f64; W], b: &[f64; W]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Factorises a node's own block, of which `given` was the diagonal at first.
+#[allow(clippy::needless_range_loop)] // Rows and columns of a block.
+fn factorise_block<const W: usize>(own: &mut [[f64; W]], inverse: &mut [f64], given: &[f64]) {
+    for c in 0..W {
+        let mut row = own[c];
+        for b in 0..c {
+            let value = row[b];
+            let l = value * inverse[b];
+            for a in b + 1..c {
+                row[a] -= value * own[a][b];
+            }
+            row[c] -= value * l;
+            row[b] = l;
+        }
+        inverse[c] = if given[c] > 0.0 {
+            1.0 / row[c].max(given[c] * RELAXED)
+        } else {
+            0.0
+        };
+        own[c] = row;
+    }
+}
+
+/// Makes L of a panel of S; `whole` is the same times D.
+#[allow(clippy::needless_range_loop)] // Rows and columns of blocks.
+fn divide<const W: usize>(
+    own: &[[f64; W]],
+    inverse: &[f64],
+    panel: &mut [[f64; W]],
+    whole: &mut [[f64; W]],
+) {
+    for (row, whole) in panel.iter_mut().zip(whole) {
+        for c in 0..W {
+            for b in 0..c {
+                row[c] -= row[b] * own[c][b];
+            }
+        }
+        *whole = *row;
+        for c in 0..W {
+            row[c] *= inverse[c];
         }
     }
 }
 
-/// The rows that each row of L meets: walks up the elimination tree from its entries, the latest
-/// walk first, so that whatever changes a row comes before it. Counts entries of L by column.
-fn meet(columns: &[Vec<u32>], counts: &mut [u32]) -> Vec<Vec<u32>> {
-    let mut parent = vec![NONE; columns.len()];
-    let mut mark = vec![NONE; columns.len()];
-    let mut met = Vec::with_capacity(columns.len());
-    for (k, column) in columns.iter().enumerate() {
-        mark[k] = k as u32;
-        let mut path: Vec<u32> = Vec::new();
-        for &row in column {
-            let start = path.len();
-            let mut j = row as usize;
-            while mark[j] != k as u32 {
-                if parent[j] == NONE {
-                    parent[j] = k as u32;
-                }
-                counts[j] += 1;
-                mark[j] = k as u32;
-                path.push(j as u32);
-                j = parent[j] as usize;
-            }
-            let walked = path.len() - start;
-            path.rotate_right(walked);
+/// The later nodes with which each has entries, those that elimination makes included.
+fn fill_in(near: &[Vec<u32>]) -> Vec<Vec<u32>> {
+    let mut below: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); near.len()];
+    for (node, earlier) in near.iter().enumerate() {
+        for &k in earlier {
+            below[k as usize].insert(node as u32);
         }
-        met.push(path);
     }
-    met
+    for node in 0..below.len() {
+        let own = std::mem::take(&mut below[node]);
+        // The first of them gets the others: it passes them on when its turn comes.
+        if let Some(&first) = own.first() {
+            below[first as usize].extend(own.iter().skip(1));
+        }
+        below[node] = own;
+    }
+    below
+        .into_iter()
+        .map(|own| own.into_iter().collect())
+        .collect()
 }
 
 #[cfg(test)]
@@ -196,29 +385,36 @@ mod tests {
     #[test]
     #[allow(clippy::needless_range_loop)]
     fn factors_solve_their_matrix() {
-        let n = 40;
-        let mut columns: Vec<Vec<u32>> = vec![Vec::new(); n];
-        for k in 1..n {
-            columns[k].push((k as u32 * 7) % k as u32);
-            if k % 5 == 0 {
-                columns[k].push(k as u32 - 1);
+        let nodes = 40;
+        let mut near: Vec<Vec<u32>> = vec![Vec::new(); nodes];
+        let mut blocks = vec![0];
+        for k in 0..nodes {
+            // Nodes of all sizes, none included.
+            blocks.push(blocks[k] + k as u32 % 7);
+            if k == 0 {
+                continue;
             }
-            columns[k].sort_unstable();
-            columns[k].dedup();
+            near[k].push((k as u32 * 7) % k as u32);
+            if k % 5 == 0 {
+                near[k].push(k as u32 - 1);
+            }
+            near[k].sort_unstable();
+            near[k].dedup();
         }
-        let mut factors = Factors::new(&columns);
+        let n = blocks[nodes] as usize;
+        let mut factors = Factors::new(&blocks, &near);
         let entries: Vec<_> = factors.entries().collect();
         let above: Vec<f64> = (0..entries.len())
             .map(|k| ((k * 37 % 11) as f64 - 5.0) / 5.0)
             .collect();
-        let diagonal = vec![12.0; n];
+        let diagonal = vec![60.0; n];
         // Twice, since numbers come anew in every step.
-        factors.factorise(&vec![3.0; n], &above);
+        factors.factorise(&vec![90.0; n], &above);
         factors.factorise(&diagonal, &above);
         let b: Vec<f64> = (0..n).map(|k| (k as f64 * 0.7).sin()).collect();
         let mut x = b.clone();
         factors.solve(&mut x);
-        let mut product: Vec<f64> = x.iter().map(|x| 12.0 * x).collect();
+        let mut product: Vec<f64> = x.iter().map(|x| 60.0 * x).collect();
         for (&(column, row), a) in entries.iter().zip(&above) {
             product[row] += a * x[column];
             product[column] += a * x[row];

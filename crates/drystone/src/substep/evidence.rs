@@ -85,6 +85,13 @@ impl<S: Space> RealTime<S> {
                 tied[k].1 += j * impulse;
             }
         });
+        let mut tugs = vec![Motion::<S>::default(); bodies.len()];
+        if options.substeps == 1 {
+            self.strikes.for_each_tug(|k, change| {
+                tugs[k].linear += change.linear;
+                tugs[k].spin += change.spin;
+            });
+        }
         for (k, (push, twist)) in tied.into_iter().enumerate() {
             // What touches nothing was moved apart: it neither loses nor gains here.
             let (before, mut free) = if self.is_in_columns(k) && !self.is_asleep(k) {
@@ -96,6 +103,8 @@ impl<S: Space> RealTime<S> {
                 let response = &problem.responses[k];
                 free.linear += response.inv_mass.scale(push);
                 free.spin += S::apply_inertia(&response.inv_inertia, twist);
+                free.linear += tugs[k].linear;
+                free.spin += tugs[k].spin;
             }
             ledger
                 .forces

@@ -121,6 +121,8 @@ pub(crate) struct RealTime<S: Space> {
     #[serde(skip)]
     approaching: Vec<bool>,
     #[serde(skip)]
+    hits: Vec<u32>,
+    #[serde(skip)]
     speeds: Vec<f32>,
 }
 
@@ -143,6 +145,7 @@ impl<S: Space> Default for RealTime<S> {
             edges: Vec::new(),
             outcome: Outcome::default(),
             approaching: Vec::new(),
+            hits: Vec::new(),
             speeds: Vec::new(),
         }
     }

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | normal, tangent, arm of A, arm of B | axes of the patch, m |
 //! | μ, m | friction, mass that one point moves (kg) |
-//! | e, slide | restitution (of bodies with joints); what B's surface moves along t₁ in a substep by itself (belts), m. In the plane they are with each point, where there is room |
+//! | e, slide | restitution (of nets' bodies); what B's surface moves along t₁ in a substep by itself (belts), m. In the plane they are with each point, where there is room |
 //! | for each point: c, d₀, g, k, λ | place in the plane, separation at the bodies' base poses, gap of this substep (m), stiffness (N/m), force (N) along n, t₁, t₂ |
 //!
 //! A ball touches in one point, a box with a face in four: patches that are worked on together have
@@ -36,7 +36,7 @@
 //! **The gap** g is the separation d where the two are apart; overlaps (d < 0) are repaired by the
 //! part $1-\alpha$ of what exceeds the slop in a substep, $g = (1-\alpha)\,(d + s)$, but no faster
 //! than [`repair_speed`](crate::problem::assemble::ContactRules::repair_speed). What hits hard was dealt
-//! with before ([`super::strike`]); only a point on a body with joints, whose e is kept here, gets
+//! with before ([`super::strike`]); only a point on a body of a net of joints, whose e is kept here, gets
 //! $g = h\,e\,u^-_N$ instead if it will hit faster than the threshold: it must leave at e times the
 //! speed at which it came.
 

@@ -177,15 +177,15 @@ fn numbers_of<S: Space>(
         * (1.0 / patch.count as f64);
     let arm = |body: u32| center - ground.bodies.position[body as usize];
     // Others bounce before the rounds: see [`super::strike`].
-    let is_tied = [patch.a, patch.b]
+    let is_left = [patch.a, patch.b]
         .iter()
-        .any(|&k| ground.links.ties_body(k as usize));
+        .any(|&k| ground.links.leaves_blows(k as usize));
     let mut numbers = PatchNumbers::<S> {
         basis: patch.basis,
         arm_a: arm(patch.a),
         arm_b: arm(patch.b),
         friction: patch.surface.friction,
-        restitution: if is_tied {
+        restitution: if is_left {
             patch.surface.restitution
         } else {
             0.0

@@ -12,10 +12,12 @@
 //! fall until the step is over), or closes its gap within the step where it does not bounce. One hit makes others: whatever was moved is looked at again, for
 //! a few sweeps. Each hit keeps momentum to the last bit of rounding and makes no energy (e ≤ 1,
 //! friction at most stops a slide), so any number of them does, and a row of touching balls passes
-//! a blow on as Newton's cradle does. What is slower than w, and what the sweeps leave, is left to
-//! the rounds; so are hits on bodies with joints, which do not move alone.
+//! a blow on as Newton's cradle does. What hits a body with joints moves all of its linkage at once
+//! ([`super::links`]). What is slower than w, and what the sweeps leave, is left to the rounds; so
+//! are hits on nets of joints, which are too large to answer at once.
 
 use super::graph::Graph;
+use super::links::{Links, Spot};
 use super::touching::{MOST, Patch, Patches};
 use crate::body::{Bodies, Motion};
 use crate::shape::ContactPoint;
@@ -58,19 +60,23 @@ impl<S: Space> StrikeLaw<S> {
 pub(crate) struct Web<'a, S: Space> {
     pub(crate) patches: &'a Patches<S>,
     pub(crate) graph: &'a Graph,
-    /// Bodies with joints.
-    pub(crate) is_tied: &'a dyn Fn(u32) -> bool,
 }
 
 impl<S: Space> Web<'_, S> {
-    /// Patches of a body whose hits are dealt with here, and the body on the other side of each.
-    fn patches_of(&self, body: u32) -> impl Iterator<Item = (u32, u32)> {
-        let is_own = !(self.is_tied)(body);
+    /// Patches of a body whose hits are dealt with here.
+    fn patches_of(&self, body: u32, links: &Links<S>) -> impl Iterator<Item = u32> {
+        let is_own = !links.leaves_blows(body as usize);
         let touching = self.graph.patches_of(body as usize);
         touching
-            .filter(move |&(_, other, _)| is_own && !(self.is_tied)(other))
-            .map(|(record, other, _)| (record - 1, other))
+            .filter(move |&(_, other, _)| is_own && !links.leaves_blows(other as usize))
+            .map(|(record, ..)| record - 1)
     }
+}
+
+/// What impacts change.
+pub(crate) struct Struck<'a, S: Space> {
+    pub(crate) bodies: &'a mut Bodies<S>,
+    pub(crate) links: &'a mut Links<S>,
 }
 
 /// What hit a patch.
@@ -92,6 +98,9 @@ pub(crate) struct Strikes<S: Space> {
     list: Vec<Strike<S>>,
     /// Bodies that were struck, ascending, and their motion before.
     before: Vec<(u32, Motion<S>)>,
+    /// Bodies and what joints changed of their motion.
+    #[serde(skip)]
+    tugs: Vec<(u32, Motion<S>)>,
     #[serde(skip)]
     scratch: Scratch,
     #[serde(skip)]
@@ -129,6 +138,7 @@ impl<S: Space> Default for Strikes<S> {
         Self {
             list: Vec::new(),
             before: Vec::new(),
+            tugs: Vec::new(),
             scratch: Scratch::default(),
             answers: Answers::default(),
         }
@@ -152,39 +162,56 @@ impl<S: Space> Strikes<S> {
         }
     }
 
+    /// Calls `f` with bodies and what joints changed of their motion in impacts.
+    pub(crate) fn for_each_tug(&self, mut f: impl FnMut(usize, &Motion<S>)) {
+        for (body, change) in &self.tugs {
+            f(*body as usize, change);
+        }
+    }
+
     /// Lets whatever is about to hit something hit it: `first` are the patches, ascending, that
     /// may be about to.
     pub(crate) fn strike(
         &mut self,
-        bodies: &mut Bodies<S>,
+        struck: &mut Struck<'_, S>,
         web: &Web<'_, S>,
         law: &StrikeLaw<S>,
         first: impl Iterator<Item = u32>,
     ) {
         self.list.clear();
+        self.tugs.clear();
         self.forget();
+        struck.links.forget_blows();
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.active.clear();
         scratch.active.extend(first);
-        let (mut visits, most_visits) = (0, MOST_VISITS + MOST_VISITS_A_BODY * bodies.len());
+        let count = struck.bodies.len();
+        let (mut visits, most_visits) = (0, MOST_VISITS + MOST_VISITS_A_BODY * count);
         for _ in 0..SWEEPS {
             if scratch.active.is_empty() || visits > most_visits {
                 break;
             }
             visits += scratch.active.len();
-            scratch.is_struck.resize(bodies.len(), false);
+            scratch.is_struck.resize(count, false);
             for at in 0..scratch.active.len() {
-                let patch = scratch.active[at];
-                if self.strike_patch(bodies, web.patches.patch(patch), patch, law) {
-                    scratch.note(web.patches.patch(patch));
+                let number = scratch.active[at];
+                let patch = web.patches.patch(number);
+                if self.strike_patch(struck, patch, number, law) {
+                    let ends = [patch.a, patch.b];
+                    scratch.note(ends, struck.links);
+                    visits += struck.links.effort(ends.map(|k| k as usize));
                 }
             }
-            scratch.follow(web);
+            scratch.follow(web, struck.links);
         }
         self.scratch = scratch;
         self.before.sort_unstable_by_key(|b| b.0);
         self.merge();
-        self.settle_rebounds(bodies, web.patches, law);
+        self.settle_rebounds(struck.bodies, web.patches, law);
+        let tugs = &mut self.tugs;
+        struck
+            .links
+            .finish_blows(law.dt, |body, change| tugs.push((body as u32, *change)));
     }
 
     /// Forgets the bodies that were struck.
@@ -196,21 +223,27 @@ impl<S: Space> Strikes<S> {
         }
     }
 
-    /// Remembers what two bodies were like before they were struck.
-    fn know(&mut self, bodies: &Bodies<S>, ends: [u32; 2]) {
+    /// Remembers what two bodies, and all that joints tie to them, were like before they were struck,
+    /// and gets them ready for it.
+    fn know(&mut self, struck: &mut Struck<'_, S>, ends: [u32; 2]) {
+        let bodies = &*struck.bodies;
         let known = self.answers.is_known.len();
         if known < bodies.len() {
             self.answers.is_known.resize(bodies.len(), false);
             let new = (known..bodies.len()).map(|k| bodies.inertial[k].inv_inertia);
             self.answers.inv_inertia.extend(new);
         }
-        for body in ends {
+        let mut know = |body: u32| {
             let k = body as usize;
             if !std::mem::replace(&mut self.answers.is_known[k], true) {
                 self.before.push((body, bodies.motion[k]));
                 self.answers.inv_inertia[k] = bodies.world_inv_inertia(k);
             }
-        }
+        };
+        ends.into_iter().for_each(&mut know);
+        let ends = ends.map(|k| k as usize);
+        struck.links.for_each_shaken(ends, know);
+        struck.links.brace(struck.bodies, ends);
     }
 
     /// Where hits follow each other, what a point parts with in the end is what its law asks for.
@@ -247,7 +280,7 @@ impl<S: Space> Strikes<S> {
     /// flat is not turned; then one after the other. Returns whether any did.
     fn strike_patch(
         &mut self,
-        bodies: &mut Bodies<S>,
+        struck: &mut Struck<'_, S>,
         patch: &Patch<S>,
         number: u32,
         law: &StrikeLaw<S>,
@@ -258,14 +291,14 @@ impl<S: Space> Strikes<S> {
             rebound: [None; MOST],
         };
         let points = &patch.points[..patch.count];
-        let hits = |k: usize| excess(bodies, patch, &points[k], law) > law.least;
+        let hits = |k: usize| excess(struck.bodies, patch, &points[k], law) > law.least;
         let is_hit: [bool; MOST] = std::array::from_fn(|k| k < points.len() && hits(k));
         let hitting = || (0..MOST).filter(|&k| is_hit[k]);
         let count = hitting().count();
         if count == 0 {
             return false;
         }
-        self.know(bodies, [patch.a, patch.b]);
+        self.know(struck, [patch.a, patch.b]);
         if count > 1 {
             let part = 1.0 / count as f64;
             let mut middle = ContactPoint {
@@ -278,7 +311,7 @@ impl<S: Space> Strikes<S> {
                 middle.separation += points[k].separation * part;
             }
             if let Some((impulse, rebound)) =
-                strike_point((bodies, &self.answers.inv_inertia), patch, &middle, law)
+                strike_point((struck, &self.answers.inv_inertia), patch, &middle, law)
             {
                 for k in hitting() {
                     strike.impulse[k] = impulse * part;
@@ -288,7 +321,7 @@ impl<S: Space> Strikes<S> {
         }
         for (k, point) in points.iter().enumerate() {
             if let Some((impulse, rebound)) =
-                strike_point((bodies, &self.answers.inv_inertia), patch, point, law)
+                strike_point((struck, &self.answers.inv_inertia), patch, point, law)
             {
                 strike.impulse[k] += impulse;
                 strike.rebound[k] = rebound.or(strike.rebound[k]);
@@ -300,21 +333,22 @@ impl<S: Space> Strikes<S> {
 }
 
 impl Scratch {
-    fn note<S: Space>(&mut self, patch: &Patch<S>) {
-        for body in [patch.a, patch.b] {
+    fn note<S: Space>(&mut self, ends: [u32; 2], links: &Links<S>) {
+        let mut note = |body: u32| {
             if !std::mem::replace(&mut self.is_struck[body as usize], true) {
                 self.struck.push(body);
             }
-        }
+        };
+        ends.into_iter().for_each(&mut note);
+        links.for_each_shaken(ends.map(|k| k as usize), note);
     }
 
     /// Goes on to the patches of the bodies that were struck.
-    fn follow<S: Space>(&mut self, web: &Web<'_, S>) {
+    fn follow<S: Space>(&mut self, web: &Web<'_, S>, links: &Links<S>) {
         self.active.clear();
         for body in self.struck.drain(..) {
             self.is_struck[body as usize] = false;
-            let touching = web.patches_of(body);
-            self.active.extend(touching.map(|(patch, _)| patch));
+            self.active.extend(web.patches_of(body, links));
         }
         self.tidy();
     }
@@ -340,17 +374,19 @@ fn excess<S: Space>(
 
 /// Lets one point hit, if it does: the impulse on B, N·s, and the speed of a rebound, m/s.
 fn strike_point<S: Space>(
-    (bodies, answers): (&mut Bodies<S>, &[S::Inertia]),
+    (struck, inertia): (&mut Struck<'_, S>, &[S::Inertia]),
     patch: &Patch<S>,
     at: &ContactPoint<S>,
     law: &StrikeLaw<S>,
 ) -> Option<(S::Vector, Option<f64>)> {
+    let bodies = &*struck.bodies;
     let excess = excess(bodies, patch, at, law);
     if excess <= law.least {
         return None;
     }
     let ends = [patch.a as usize, patch.b as usize];
     let arms = ends.map(|k| at.position - bodies.position[k]);
+    let spot = Spot { ends, arms };
     let allowed = at.separation.max(0.0) / law.dt;
     let speed = excess + allowed;
     let e = patch.surface.restitution;
@@ -363,23 +399,26 @@ fn strike_point<S: Space>(
     let fallen = law.fallen(bodies, ends, at.normal);
     let rebound = bounces.then_some((e * speed - fallen).max(0.0));
     let leaving = rebound.unwrap_or(-allowed);
-    let inertia = ends.map(|k| &answers[k]);
-    let answer = answer_along(bodies, inertia, (ends, arms), at.normal);
+    let inertia = ends.map(|k| &inertia[k]);
+    let answer = struck.answer_along(inertia, &spot, at.normal);
     if answer <= 0.0 {
         return None;
     }
     let pressed = (leaving + speed) / answer;
     let mut impulse = at.normal * pressed;
-    push(bodies, inertia, (ends, arms), impulse);
-    let after = velocity(bodies, ends, arms) + patch.slide;
+    struck.push(inertia, &spot, at.normal, pressed);
+    let after = velocity(struck.bodies, ends, arms) + patch.slide;
     let slip = after - at.normal * at.normal.dot(after);
     let slip_speed = slip.length();
     if slip_speed > 0.0 {
         let along = slip * (1.0 / slip_speed);
-        let stop = slip_speed / answer_along(bodies, inertia, (ends, arms), along);
-        let drag = along * -stop.min(patch.surface.friction * pressed);
-        push(bodies, inertia, (ends, arms), drag);
-        impulse += drag;
+        let answer = struck.answer_along(inertia, &spot, along);
+        // What joints hold fast does not slip.
+        if answer > 0.0 {
+            let drag = -(slip_speed / answer).min(patch.surface.friction * pressed);
+            struck.push(inertia, &spot, along, drag);
+            impulse += along * drag;
+        }
     }
     Some((impulse, rebound))
 }
@@ -393,33 +432,47 @@ fn velocity<S: Space>(bodies: &Bodies<S>, ends: [usize; 2], arms: [S::Vector; 2]
     of(1) - of(0)
 }
 
-/// What a unit impulse along a direction changes of the velocity along it, 1/kg.
-fn answer_along<S: Space>(
-    bodies: &Bodies<S>,
-    inv_inertia: [&S::Inertia; 2],
-    (ends, arms): ([usize; 2], [S::Vector; 2]),
-    along: S::Vector,
-) -> f64 {
-    let of = |side: usize| {
-        let turned = S::cross(arms[side], along);
-        let spin = S::apply_inertia(inv_inertia[side], turned);
-        let inv_mass = bodies.inertial[ends[side]].inv_mass;
-        along.dot(inv_mass.scale(along)) + turned.dot(spin)
-    };
-    of(0) + of(1)
-}
+impl<S: Space> Struck<'_, S> {
+    /// What a unit impulse along a direction changes of the velocity along it, 1/kg.
+    fn answer_along(
+        &mut self,
+        inv_inertia: [&S::Inertia; 2],
+        spot: &Spot<S>,
+        along: S::Vector,
+    ) -> f64 {
+        let tied = self.links.respond(spot, along);
+        let of = |side: usize| {
+            let arm = spot.arms[side];
+            if let Some(change) = &tied[side] {
+                let moved = along.dot(change.linear + S::spin_cross(change.spin, arm));
+                return if side == 0 { -moved } else { moved };
+            }
+            let turned = S::cross(arm, along);
+            let spin = S::apply_inertia(inv_inertia[side], turned);
+            let inv_mass = self.bodies.inertial[spot.ends[side]].inv_mass;
+            along.dot(inv_mass.scale(along)) + turned.dot(spin)
+        };
+        of(0) + of(1)
+    }
 
-/// Gives B an impulse, and A its opposite.
-fn push<S: Space>(
-    bodies: &mut Bodies<S>,
-    inv_inertia: [&S::Inertia; 2],
-    (ends, arms): ([usize; 2], [S::Vector; 2]),
-    impulse: S::Vector,
-) {
-    for (side, impulse) in [-impulse, impulse].into_iter().enumerate() {
-        let k = ends[side];
-        let spin = S::apply_inertia(inv_inertia[side], S::cross(arms[side], impulse));
-        bodies.motion[k].linear += bodies.inertial[k].inv_mass.scale(impulse);
-        bodies.motion[k].spin += spin;
+    /// Gives B an impulse along the direction that was asked for last, and A its opposite.
+    fn push(
+        &mut self,
+        inv_inertia: [&S::Inertia; 2],
+        spot: &Spot<S>,
+        along: S::Vector,
+        impulse: f64,
+    ) {
+        self.links.take(self.bodies, spot.ends, impulse);
+        for (side, impulse) in [along * -impulse, along * impulse].into_iter().enumerate() {
+            let k = spot.ends[side];
+            if self.links.ties_body(k) {
+                continue;
+            }
+            let spin = S::apply_inertia(inv_inertia[side], S::cross(spot.arms[side], impulse));
+            let motion = &mut self.bodies.motion[k];
+            motion.linear += self.bodies.inertial[k].inv_mass.scale(impulse);
+            motion.spin += spin;
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 mod bad_input;
 mod barrier;
+mod blows;
 mod ccd_broad;
 mod ccd_cases;
 mod ccd_common;

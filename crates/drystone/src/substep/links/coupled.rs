@@ -1,14 +1,24 @@
 //! Linkages that touch something: one block of the block descent.
 
 use super::Ground;
-use super::linkage::{BENT, Linkage, inverted};
-use crate::body::Motion;
-use crate::space::{Components, Space};
+use super::linkage::{BENT, Linkage};
+use crate::body::{Bodies, Motion};
+use crate::space::{Components, Linear, Space};
 use crate::substep::columns::{get, put};
 use crate::substep::patch::{Field, Grasp};
 
 /// Sweeps over limits, motors and nets in a round where contacts have a say.
 const COUPLED_SWEEPS: u32 = 3;
+/// Where directions are taken this late in a step ([`super`]), a linkage is taut, and its rows are
+/// made again beyond this turn, rad. A bridge of twenty planks that is nearly straight goes up by
+/// two centimetres to make up for joints that are open by a twentieth of a millimetre each: what
+/// [`BENT`] leaves, so that it kicked what stood on it.
+const TAUT_PART: f64 = 0.1;
+const TAUT_BENT: f64 = 1e-4;
+/// A linkage that would move slower than this if it were solved again in a round is not, m/s; nor is
+/// that asked if it moved so many times as far in the round before.
+const NOTICEABLE_SPEED: f64 = 5e-4;
+const MANY: f64 = 20.0;
 /// Resistance of what can't move, N/m and N·m.
 const IMMOVABLE: f64 = 1e20;
 
@@ -40,7 +50,7 @@ impl<S: Space> Linkage<S> {
     /// part of a circle in a step; factors only if rows or contacts' springs are other ones, which
     /// at rest is once a step.
     pub(crate) fn settle(&mut self, ground: &Ground<'_, S>, field: &Field<'_>) {
-        let is_bent = !self.is_shaped || self.bends() > BENT;
+        let is_bent = !self.is_shaped || self.bends() > self.tolerated_bend();
         if is_bent {
             self.is_shaped = true;
             self.shape_rows();
@@ -54,6 +64,8 @@ impl<S: Space> Linkage<S> {
         if is_other {
             self.answer_rows(ground.law.h);
             self.factorise();
+        } else if self.rests(ground) {
+            return;
         }
         std::mem::swap(&mut self.x, &mut self.pushed);
         self.push_known();
@@ -64,12 +76,41 @@ impl<S: Space> Linkage<S> {
         if self.tighten(ground.bodies, ground.law.h) {
             self.is_shaped = false;
         }
+        self.stirred = 0.0;
         for (k, &body) in self.bodies.iter().enumerate() {
             if ground.bodies.is_dynamic(body as usize) {
                 let mut column = field.shift.read(body as usize + 1);
+                let way = way_between(ground.bodies, body, &get(&column), &self.x[k]);
+                self.stirred = self.stirred.max(way);
                 put(&mut column, &self.x[k]);
                 field.shift.write(body as usize + 1, column);
             }
+        }
+    }
+
+    /// Whether solving again would move nothing to speak of: contacts do what they did when the
+    /// forces of the joints were found.
+    fn rests(&mut self, ground: &Ground<'_, S>) -> bool {
+        let noticeable = ground.law.h * NOTICEABLE_SPEED;
+        if !self.is_exact() || self.stirred > MANY * noticeable {
+            return false;
+        }
+        self.missed.copy_from_slice(&self.pushed);
+        for row in &self.rows {
+            row.push(row.force, &mut self.missed);
+        }
+        let bodies = self.bodies.iter().zip(self.x.iter().zip(&self.missed));
+        bodies
+            .filter(|(body, _)| ground.bodies.is_dynamic(**body as usize))
+            .all(|(&body, (x, there))| way_between(ground.bodies, body, x, there) < noticeable)
+    }
+
+    /// Turn beyond which rows are made again, rad.
+    fn tolerated_bend(&self) -> f64 {
+        if self.part > TAUT_PART {
+            TAUT_BENT
+        } else {
+            BENT
         }
     }
 
@@ -179,6 +220,13 @@ impl<S: Space> Linkage<S> {
     }
 }
 
+/// How far apart two displacements of a body are at its farthest point, about, m.
+fn way_between<S: Space>(bodies: &Bodies<S>, body: u32, a: &Motion<S>, b: &Motion<S>) -> f64 {
+    let radius = bodies.radius[body as usize];
+    let arm = if radius.is_finite() { radius } else { 1.0 };
+    (b.linear - a.linear).length() + arm * (b.spin - a.spin).length()
+}
+
 /// Whether a space has this axis: x, y, z, then turns.
 fn exists<S: Space>(axis: usize) -> bool {
     axis < S::DIM || axis >= 3 && axis < 3 + S::SPIN_DIM
@@ -192,7 +240,7 @@ fn exists<S: Space>(axis: usize) -> bool {
 #[allow(clippy::needless_range_loop)] // Rows and columns of matrices.
 fn inverted_resistance(h: [[f64; 6]; 6]) -> [[f64; 6]; 6] {
     let mut w = [[0.0; 3]; 3];
-    let mut rest = [[0.0; 6]; 6];
+    let mut rest = [[0.0; 3]; 3];
     for i in 0..3 {
         for j in 0..3 {
             w[i][j] = h[i][3 + j] / h[i][i];
@@ -204,7 +252,7 @@ fn inverted_resistance(h: [[f64; 6]; 6]) -> [[f64; 6]; 6] {
             rest[i][j] -= (0..3).map(|k| h[k][3 + i] * w[k][j]).sum::<f64>();
         }
     }
-    let t = inverted(rest, 3);
+    let t = inverted_turning(&rest);
     let mut inverse = [[0.0; 6]; 6];
     for i in 0..3 {
         for j in 0..3 {
@@ -223,6 +271,21 @@ fn inverted_resistance(h: [[f64; 6]; 6]) -> [[f64; 6]; 6] {
     inverse
 }
 
+/// The inverse of a symmetric, positive definite matrix, by its minors.
+fn inverted_turning(m: &[[f64; 3]; 3]) -> [[f64; 3]; 3] {
+    let minor = |i: usize, j: usize| {
+        let [a, b] = [(i + 1) % 3, (i + 2) % 3];
+        let [c, d] = [(j + 1) % 3, (j + 2) % 3];
+        m[a][c] * m[b][d] - m[a][d] * m[b][c]
+    };
+    let [xx, yy, zz] = [minor(0, 0), minor(1, 1), minor(2, 2)];
+    let [xy, xz, yz] = [minor(0, 1), minor(0, 2), minor(1, 2)];
+    let determinant = m[0][0] * xx + m[0][1] * xy + m[0][2] * xz;
+    // Never smaller than that of inertia alone but by rounding.
+    let scale = 1.0 / determinant.max(f64::MIN_POSITIVE);
+    [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]].map(|row| row.map(|minor| minor * scale))
+}
+
 /// What a force and a torque do.
 fn apply<S: Space>(answer: &[[f64; 6]; 6], force: S::Vector, torque: S::Spin) -> Motion<S> {
     let mut load = [0.0; 6];
@@ -234,13 +297,19 @@ fn apply<S: Space>(answer: &[[f64; 6]; 6], force: S::Vector, torque: S::Spin) ->
 }
 
 fn times<S: Space>(answer: &[[f64; 6]; 6], load: &[f64; 6]) -> Motion<S> {
-    let sum = |row: usize| -> f64 { answer[row].iter().zip(load).map(|(a, f)| a * f).sum() };
-    let mut motion = Motion::<S>::default();
-    for axis in 0..S::DIM {
-        motion.linear = motion.linear.with_component(axis, sum(axis));
+    // Answers are symmetric: a row is a column, and sums of columns are made side by side.
+    let mut sums = [0.0; 6];
+    for (column, load) in answer.iter().zip(load) {
+        for (sum, answer) in sums.iter_mut().zip(column) {
+            *sum += answer * load;
+        }
     }
-    for axis in 0..S::SPIN_DIM {
-        motion.spin = motion.spin.with_component(axis, sum(3 + axis));
+    let mut motion = Motion::<S>::default();
+    for (axis, &sum) in sums[..S::DIM].iter().enumerate() {
+        motion.linear = motion.linear.with_component(axis, sum);
+    }
+    for (axis, &sum) in sums[3..3 + S::SPIN_DIM].iter().enumerate() {
+        motion.spin = motion.spin.with_component(axis, sum);
     }
     motion
 }

@@ -17,6 +17,9 @@ pub(super) struct KnownRows {
     /// First row of each place; one more at the end.
     starts: Vec<u32>,
     rows: Vec<Known>,
+    /// What impacts added to forces in this step, N or N·m; empty if nothing was hit.
+    #[serde(skip)]
+    struck: Vec<f64>,
 }
 
 impl KnownRows {
@@ -49,6 +52,24 @@ impl KnownRows {
     pub(super) fn of_mut(&mut self, place: u32) -> &mut [Known] {
         let range = self.range(place);
         self.rows.get_mut(range).unwrap_or_default()
+    }
+
+    /// Forgets what impacts added.
+    pub(super) fn forget_blows(&mut self) {
+        self.struck.clear();
+    }
+
+    /// What impacts add to a joint's rows.
+    pub(super) fn struck_mut(&mut self, place: u32) -> &mut [f64] {
+        self.struck.resize(self.rows.len(), 0.0);
+        let range = self.range(place);
+        self.struck.get_mut(range).unwrap_or_default()
+    }
+
+    /// What impacts added to each row of a joint.
+    pub(super) fn struck(&self, place: u32) -> impl Iterator<Item = f64> {
+        let range = self.range(place);
+        range.map(|at| self.struck.get(at).copied().unwrap_or(0.0))
     }
 
     /// Whether numbers from outside fit together.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Ground;
 use super::known::KnownRows;
+use super::pattern::neighbours;
 use super::pull::{Pull, Stiffer};
 use super::row::{Entry, LinkRow, is_lock};
 use super::weave::Weave;
@@ -83,10 +84,17 @@ pub(crate) struct Linkage<S: Space> {
     pub(super) answers: Vec<[[f64; 6]; 6]>,
     /// What contacts did to bodies when `answers` were worked out.
     pub(super) grasps: Vec<Grasp>,
-    /// Whether rows have been made in this substep.
+    /// Whether rows have been made in this substep, and how far its bodies moved in the last round
+    /// of it, m.
     pub(super) is_shaped: bool,
+    pub(super) stirred: f64,
     pub(super) pushed: Vec<Motion<S>>,
+    /// Where bodies would be with the forces of the round before.
+    pub(super) missed: Vec<Motion<S>>,
     pub(super) missing: Vec<f64>,
+    /// Whether it was hit in this step, and impulses of that along locks, N·s or N·m·s.
+    pub(super) is_hit: bool,
+    pub(super) blows: Vec<f64>,
 }
 
 impl<S: Space> Linkage<S> {
@@ -159,37 +167,19 @@ impl<S: Space> Linkage<S> {
             answers: vec![[[0.0; 6]; 6]; count],
             grasps: vec![Grasp::default(); count],
             is_shaped: false,
+            stirred: 0.0,
             pushed: vec![Motion::default(); count],
+            missed: vec![Motion::default(); count],
             missing: vec![0.0; locks],
+            is_hit: false,
+            blows: vec![0.0; locks],
         };
         if is_direct {
-            let factors = Factors::new(&this.pattern(bodies));
-            let entries = factors.entries();
-            let entries = entries.map(|(column, row)| Entry::new(&this.rows, row, column));
-            this.entries = entries.collect();
-            this.above = vec![0.0; this.entries.len()];
-            this.factors = Some(factors);
+            this.make_factors(bodies);
         } else {
             this.weave = Weave::new(bodies, &this.bodies, &this.joints);
         }
         this
-    }
-
-    /// Locks that come before each and share a body that moves.
-    pub(super) fn pattern(&self, bodies: &Bodies<S>) -> Vec<Vec<u32>> {
-        let mut of_body: Vec<Vec<u32>> = vec![Vec::new(); self.bodies.len()];
-        let mut columns = Vec::with_capacity(self.locks);
-        for (k, row) in self.rows[..self.locks].iter().enumerate() {
-            let mut before = BTreeSet::new();
-            for end in [row.a, row.b].map(|end| end as usize) {
-                if bodies.is_dynamic(self.bodies[end] as usize) {
-                    before.extend(of_body[end].iter().copied());
-                    of_body[end].push(k as u32);
-                }
-            }
-            columns.push(before.into_iter().collect());
-        }
-        columns
     }
 
     /// Starts a step: takes over poses.
@@ -436,32 +426,9 @@ impl<S: Space> Linkage<S> {
     }
 }
 
-/// Joints of a group that share a body that moves with each.
-pub(super) fn neighbours<S: Space>(
-    bodies: &Bodies<S>,
-    group: &[JointRows<S>],
-    ends: &BTreeMap<u32, [u32; 2]>,
-) -> Vec<BTreeSet<u32>> {
-    let mut of_body: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for (k, joint) in group.iter().enumerate() {
-        for body in ends[&joint.joint] {
-            if bodies.is_dynamic(body as usize) {
-                of_body.entry(body).or_default().push(k as u32);
-            }
-        }
-    }
-    let mut near = vec![BTreeSet::new(); group.len()];
-    for joints in of_body.values() {
-        for &j in joints {
-            near[j as usize].extend(joints.iter().copied().filter(|&k| k != j));
-        }
-    }
-    near
-}
-
 /// The inverse of the first n rows and columns of a positive definite matrix, by elimination.
 #[allow(clippy::needless_range_loop)] // Rows and columns of a matrix.
-pub(super) fn inverted(mut a: [[f64; 6]; 6], n: usize) -> [[f64; 6]; 6] {
+fn inverted(mut a: [[f64; 6]; 6], n: usize) -> [[f64; 6]; 6] {
     let mut inverse = [[0.0; 6]; 6];
     for k in 0..n {
         inverse[k][k] = 1.0;

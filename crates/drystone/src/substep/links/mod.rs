@@ -28,6 +28,10 @@
 //! where inertia, their contacts and their joints balance, all other bodies held still. What contacts
 //! do to each body comes from the kernels ([`Grasp`]) and is added to its load and to H.
 //!
+//! A taut linkage is sensitive to what its joints are open by: its rows are made again in every
+//! round, that of a slack one only when it has turned ([`coupled`]). What hits a linkage is dealt with
+//! before all this, at the level of velocities ([`blow`]).
+//!
 //! Limits, motors and springs have bounds or give way; these rows are swept one by one before the
 //! locks are solved: $\delta\lambda = -(C + u + \lambda/k)/(S_{ii} + 1/k)$, then λ is clamped to its
 //! bounds. A spring of stiffness κ and damping d is implicit, $k = \kappa + d/h$,
@@ -35,13 +39,16 @@
 
 use std::collections::BTreeMap;
 
+mod blow;
 mod coupled;
 mod known;
 mod linkage;
 mod march;
+mod pattern;
 mod pull;
 mod row;
 mod taut;
+mod velocity;
 mod weave;
 
 use crate::body::{Bodies, Motion};
@@ -51,6 +58,7 @@ use crate::joint::rows::rows_of;
 use crate::shape::Pose;
 use crate::space::Space;
 use crate::substep::simd::Instructions;
+pub(crate) use blow::Spot;
 use known::KnownRows;
 use linkage::JointRows;
 pub(crate) use linkage::Linkage;
@@ -138,6 +146,12 @@ impl<S: Space> Links<S> {
         self.linkage_of.get(body).is_some_and(Option::is_some)
     }
 
+    /// Whether impacts on a body are left to the rounds: it is part of a net.
+    pub(crate) fn leaves_blows(&self, body: usize) -> bool {
+        let linkage = self.linkage_of.get(body).copied().flatten();
+        linkage.is_some_and(|k| !self.linkages[k as usize].is_direct())
+    }
+
     /// Whether a body is moved by contacts and joints together.
     pub(crate) fn couples(&self, body: usize) -> bool {
         let linkage = self.linkage_of.get(body).copied().flatten();
@@ -217,7 +231,9 @@ impl<S: Space> Links<S> {
 
     /// Forces along the rows of a joint, N and N·m.
     pub(crate) fn forces(&self, joint: u32) -> Vec<f64> {
-        self.known.of(joint).iter().map(|k| k.force).collect()
+        let known = self.known.of(joint).iter();
+        let struck = self.known.struck(joint);
+        known.zip(struck).map(|(k, blow)| k.force + blow).collect()
     }
 
     /// Calls `f` with the bodies, n, j_a, j_b and the force of every row of linkages that touch
