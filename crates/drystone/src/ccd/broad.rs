@@ -30,6 +30,8 @@ use thiserror::Error;
 use super::tree::BoxTree;
 use crate::shape::Bounds;
 use crate::space::{Components, D2, D3, Linear, Space};
+use crate::substep::crew;
+use std::ops::Range;
 
 /// Edges and faces by the numbers of their vertices.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,6 +91,8 @@ pub struct BroadPhase<S: Space> {
     vertex_edge: Vec<[u32; 2]>,
     vertex_face: Vec<[u32; 2]>,
     edge_edge: Vec<[u32; 2]>,
+    /// Sweeps since the trees were sorted.
+    age: u32,
 }
 
 impl<S: Space> Default for BroadPhase<S> {
@@ -102,8 +106,25 @@ impl<S: Space> Default for BroadPhase<S> {
             vertex_edge: Vec::new(),
             vertex_face: Vec::new(),
             edge_edge: Vec::new(),
+            age: 0,
         }
     }
+}
+
+/// Sweeps after which trees are sorted anew: by then what was near each other has moved apart.
+const OLD: u32 = 16;
+/// Groups of boxes that a thread takes at a time.
+const PIECE: usize = 64;
+
+/// Two primitives whose swept boxes overlap, by their numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Met {
+    /// A vertex and an edge, in the plane.
+    VertexEdge(u32, u32),
+    /// A vertex and a face.
+    VertexFace(u32, u32),
+    /// Two edges, the smaller number first.
+    Edges(u32, u32),
 }
 
 /// Whether trees are sorted anew or only fitted.
@@ -143,6 +164,165 @@ impl<S: Space> BroadPhase<S> {
             self.boxes.push(bounds);
         }
         Ok(())
+    }
+
+    /// What `keep` makes of every candidate, of vertices with a radius each (m), or of those
+    /// with a vertex that is `asked` about. The trees are those of the last sweep until they are
+    /// old, so the order is not always the same: sort what comes back. `keep` is called on several
+    /// threads.
+    pub(crate) fn gather<T: Send>(
+        &mut self,
+        mesh: &Mesh<'_>,
+        [start, end]: [&[S::Vector]; 2],
+        (radii, asked, threads): (&[f64], Option<&[bool]>, usize),
+        keep: impl Fn(Met) -> Option<T> + Sync,
+    ) -> Result<Vec<T>, BroadError> {
+        let radius = |k: usize| radii.get(k).copied().unwrap_or(0.0);
+        self.sweep_vertices(mesh, start, end, radius)?;
+        let is_old = self.age >= OLD;
+        self.fit(mesh, if is_old { Fit::Anew } else { Fit::Again });
+        self.age = if is_old { 0 } else { self.age + 1 };
+        let this = &*self;
+        if let Some(asked) = asked {
+            return Ok(this.gather_asked(mesh, asked, threads, keep));
+        }
+        let of_vertices = this.vertices.leaves().div_ceil(PIECE);
+        let of_edges = if S::DIM == 2 {
+            0
+        } else {
+            this.edges.leaves().div_ceil(PIECE)
+        };
+        let piece = |k: usize, tree: &BoxTree<S>| PIECE * k..tree.leaves().min(PIECE * (k + 1));
+        Ok(crew::gather(threads, of_vertices + of_edges, |k, found| {
+            if k < of_vertices {
+                let leaves = piece(k, &this.vertices);
+                this.meet_vertices(mesh, leaves, |met| found.extend(keep(met)));
+            } else {
+                let leaves = piece(k - of_vertices, &this.edges);
+                this.meet_edges(mesh, leaves, |met| found.extend(keep(met)));
+            }
+        }))
+    }
+
+    /// Candidates with a vertex that is asked about: primitives with such a vertex look around one
+    /// by one, which is faster while they are few.
+    fn gather_asked<T: Send>(
+        &self,
+        mesh: &Mesh<'_>,
+        asked: &[bool],
+        threads: usize,
+        keep: impl Fn(Met) -> Option<T> + Sync,
+    ) -> Vec<T> {
+        let any = |corners: &[u32]| corners.iter().any(|&v| asked[v as usize]);
+        let numbers = |count: usize, is_asked: &dyn Fn(usize) -> bool| {
+            let all = 0..count as u32;
+            all.filter(|&k| is_asked(k as usize)).collect::<Vec<u32>>()
+        };
+        let vertices = numbers(asked.len(), &|v| asked[v]);
+        let edges = numbers(mesh.edges.len(), &|e| any(&mesh.edges[e]));
+        let faces = numbers(mesh.faces.len(), &|f| any(&mesh.faces[f]));
+        let all = [vertices.as_slice(), &edges, &faces];
+        let pieces = all.map(|list| list.len().div_ceil(PIECE));
+        let lower = self.all.lower;
+        crew::gather(threads, pieces.iter().sum(), |piece, found| {
+            let mut met = |met: Met| found.extend(keep(met));
+            if piece < pieces[0] {
+                for &v in piece_of(all[0], piece) {
+                    let bounds = &self.boxes[v as usize];
+                    let (tree, is_flat) = (self.beside_vertices(), S::DIM == 2);
+                    tree.around(bounds, lower, |other| {
+                        if is_flat && !mesh.edges[other as usize].contains(&v) {
+                            met(Met::VertexEdge(v, other));
+                        } else if !is_flat && !mesh.faces[other as usize].contains(&v) {
+                            met(Met::VertexFace(v, other));
+                        }
+                    });
+                }
+            } else if piece < pieces[0] + pieces[1] {
+                for &e in piece_of(all[1], piece - pieces[0]) {
+                    self.meet_edge(mesh, (e, asked), &mut met);
+                }
+            } else {
+                for &f in piece_of(all[2], piece - pieces[0] - pieces[1]) {
+                    let corners = mesh.faces[f as usize];
+                    self.vertices
+                        .around(&self.union(&corners), lower, |v| {
+                            // A vertex that is asked about has found the face.
+                            if !asked[v as usize] && !corners.contains(&v) {
+                                met(Met::VertexFace(v, f));
+                            }
+                        });
+                }
+            }
+        })
+    }
+
+    /// The tree of what vertices meet.
+    fn beside_vertices(&self) -> &BoxTree<S> {
+        if S::DIM == 2 {
+            &self.edges
+        } else {
+            &self.faces
+        }
+    }
+
+    /// The box around some vertices' boxes.
+    fn union(&self, corners: &[u32]) -> Bounds<S> {
+        let boxes = corners.iter().map(|&v| self.boxes[v as usize]);
+        boxes.fold(nowhere(), |all, one| all.union(one))
+    }
+
+    /// Candidates of one edge that has a vertex which is asked about.
+    fn meet_edge(&self, mesh: &Mesh<'_>, (e, asked): (u32, &[bool]), met: &mut impl FnMut(Met)) {
+        let ends = mesh.edges[e as usize];
+        let bounds = self.union(&ends);
+        let lower = self.all.lower;
+        if S::DIM == 2 {
+            self.vertices.around(&bounds, lower, |v| {
+                if !asked[v as usize] && !ends.contains(&v) {
+                    met(Met::VertexEdge(v, e));
+                }
+            });
+            return;
+        }
+        self.edges.around(&bounds, lower, |other| {
+            let others = mesh.edges[other as usize];
+            // Of two that are asked about, the smaller number finds the other.
+            let is_twice = other < e && others.iter().any(|&v| asked[v as usize]);
+            if !is_twice && !others.contains(&ends[0]) && !others.contains(&ends[1]) {
+                met(Met::Edges(e.min(other), e.max(other)));
+            }
+        });
+    }
+
+    /// Candidates of some groups of vertices.
+    fn meet_vertices(&self, mesh: &Mesh<'_>, leaves: Range<usize>, mut met: impl FnMut(Met)) {
+        if S::DIM == 2 {
+            let tree = &self.edges;
+            self.vertices.pairs_with_from(leaves, tree, |vertex, edge| {
+                if !mesh.edges[edge as usize].contains(&vertex) {
+                    met(Met::VertexEdge(vertex, edge));
+                }
+            });
+        } else {
+            let tree = &self.faces;
+            self.vertices.pairs_with_from(leaves, tree, |vertex, face| {
+                if !mesh.faces[face as usize].contains(&vertex) {
+                    met(Met::VertexFace(vertex, face));
+                }
+            });
+        }
+    }
+
+    /// Candidates of some groups of edges in space.
+    fn meet_edges(&self, mesh: &Mesh<'_>, leaves: Range<usize>, mut met: impl FnMut(Met)) {
+        self.edges.pairs_from(leaves, |first, second| {
+            let [a, b] = mesh.edges[first as usize];
+            let other = &mesh.edges[second as usize];
+            if !(other.contains(&a) || other.contains(&b)) {
+                met(Met::Edges(first.min(second), first.max(second)));
+            }
+        });
     }
 
     fn fit(&mut self, mesh: &Mesh<'_>, fit: Fit) {
@@ -223,24 +403,20 @@ impl BroadPhase<D3> {
     }
 
     fn find(&mut self, mesh: &Mesh<'_>) {
-        let found = &mut self.vertex_face;
-        found.clear();
-        self.vertices.pairs_with(&self.faces, |vertex, face| {
-            if !mesh.faces[face as usize].contains(&vertex) {
-                found.push([vertex, face]);
-            }
-        });
-        sort(found);
-        let found = &mut self.edge_edge;
-        found.clear();
-        self.edges.pairs(|first, second| {
-            let [a, b] = mesh.edges[first as usize];
-            let other = &mesh.edges[second as usize];
-            if !(other.contains(&a) || other.contains(&b)) {
-                found.push([first.min(second), first.max(second)]);
-            }
-        });
-        sort(found);
+        let [mut of_faces, mut of_edges] =
+            [&mut self.vertex_face, &mut self.edge_edge].map(std::mem::take);
+        of_faces.clear();
+        of_edges.clear();
+        let mut note = |met: Met| match met {
+            Met::VertexFace(vertex, face) => of_faces.push([vertex, face]),
+            Met::Edges(first, second) => of_edges.push([first, second]),
+            Met::VertexEdge(..) => {}
+        };
+        self.meet_vertices(mesh, 0..self.vertices.leaves(), &mut note);
+        self.meet_edges(mesh, 0..self.edges.leaves(), note);
+        sort(&mut of_faces);
+        sort(&mut of_edges);
+        (self.vertex_face, self.edge_edge) = (of_faces, of_edges);
     }
 
     /// Vertices and faces that may meet.
@@ -310,14 +486,15 @@ impl BroadPhase<D2> {
     }
 
     fn find(&mut self, mesh: &Mesh<'_>) {
-        let found = &mut self.vertex_edge;
+        let mut found = std::mem::take(&mut self.vertex_edge);
         found.clear();
-        self.vertices.pairs_with(&self.edges, |vertex, edge| {
-            if !mesh.edges[edge as usize].contains(&vertex) {
+        self.meet_vertices(mesh, 0..self.vertices.leaves(), |met| {
+            if let Met::VertexEdge(vertex, edge) = met {
                 found.push([vertex, edge]);
             }
         });
-        sort(found);
+        sort(&mut found);
+        self.vertex_edge = found;
     }
 
     /// Vertices and edges that may meet.
@@ -333,6 +510,11 @@ fn nowhere<S: Space>() -> Bounds<S> {
         lower: S::Vector::splat(f64::INFINITY),
         upper: S::Vector::splat(f64::NEG_INFINITY),
     }
+}
+
+/// A piece of a list.
+fn piece_of(list: &[u32], piece: usize) -> &[u32] {
+    list.chunks(PIECE).nth(piece).unwrap_or_default()
 }
 
 fn sort(pairs: &mut [[u32; 2]]) {

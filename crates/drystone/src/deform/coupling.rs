@@ -52,6 +52,10 @@ const LARGE_ROUNDS: u32 = 12;
 const LARGE_TOLERANCE: f64 = 5e-4;
 /// Sweeps after the last of them at most.
 const LARGE_SWEEPS: u32 = 6;
+/// Sweeps over contacts of nodes with their own masses at most, and the residual at which it is
+/// enough, m/s: less than a micrometre a step.
+const APART_SWEEPS: u32 = 24;
+const APART_TOLERANCE: f64 = 1e-4;
 
 /// The elastic part of a step.
 pub(crate) struct Elastic<'a, S: Space> {
@@ -64,6 +68,9 @@ pub(crate) struct Elastic<'a, S: Space> {
     dt: f64,
     /// ρ of each body, kg: 0 for all but nodes in contact.
     second_mass: Vec<f64>,
+    /// Whether the free velocities of nodes, and not those after contact, are where elastic forces
+    /// were taken: of each deformable by its place.
+    is_apart: Vec<bool>,
 }
 
 /// Which nodes contacts can move.
@@ -108,6 +115,7 @@ impl<'a, S: Space> Elastic<'a, S> {
                 });
             }
         }
+        let is_apart = vec![true; deformables.list.len()];
         Ok(Self {
             deformables,
             dt,
@@ -115,7 +123,54 @@ impl<'a, S: Space> Elastic<'a, S> {
             threads,
             starred,
             second_mass,
+            is_apart,
         })
+    }
+
+    /// Prepares deformables for contact that answer as a whole: all but large sheets that touch
+    /// nothing but each other and what can't be moved. The nodes of those answer with their own
+    /// masses. Fails with the name of a deformable whose forces are no numbers.
+    pub(crate) fn couple<'c>(
+        &mut self,
+        bodies: &Bodies<S>,
+        contacts: impl Iterator<Item = &'c Contact<S>> + Clone,
+    ) -> Result<(), String>
+    where
+        S: 'c,
+    {
+        let can_be = |soft: &Soft| soft.is_sheet && is_iterative(soft);
+        let list = &self.deformables.list;
+        let mut is_apart: Vec<bool> = list
+            .iter()
+            .map(|soft| soft.as_ref().is_some_and(can_be))
+            .collect();
+        let place = |k: u32| (bodies.node_of[k as usize] as usize).checked_sub(1);
+        let is_solid = |k: u32| place(k).is_none() && bodies.is_dynamic(k as usize);
+        for contact in contacts.clone() {
+            if contact.bodies().any(is_solid) {
+                for soft in contact.bodies().filter_map(place) {
+                    is_apart[soft] = false;
+                }
+            }
+        }
+        let mut touched = vec![false; bodies.len()];
+        for k in contacts.flat_map(Contact::bodies) {
+            let is_coupled = place(k).is_some_and(|soft| !is_apart[soft]);
+            touched[k as usize] = is_coupled && bodies.is_dynamic(k as usize);
+        }
+        self.is_apart = is_apart;
+        self.touch(bodies, &touched)
+    }
+
+    /// A solver for contact of nodes with their own masses, where that is what most contacts are.
+    pub(crate) fn hurried(&self, mut solver: SolverKind) -> SolverKind {
+        if self.is_apart.contains(&true) {
+            let (most, tolerance) = solver.iterations_and_tolerance();
+            let dbg: u32 = std::env::var("SW").ok().and_then(|t| t.parse().ok()).unwrap_or(APART_SWEEPS);
+            solver.set_iterations(dbg);
+            solver.set_tolerance(tolerance.max(APART_TOLERANCE));
+        }
+        solver
     }
 
     /// Prepares deformables anew for contact at other nodes. Fails with the name of a deformable
@@ -128,10 +183,11 @@ impl<'a, S: Space> Elastic<'a, S> {
         let inner = inner_threads(self.deformables, self.threads);
         let rule = (self.dt, self.integrator, inner);
         let prepared = each(&mut self.deformables.list, self.threads, |soft| {
-            prepare(soft, bodies, starred, (rule, false), touched)
+            let is_touched = soft.nodes.iter().any(|&k| touched[k as usize]);
+            is_touched.then(|| prepare(soft, bodies, starred, (rule, false), touched))
         });
         self.second_mass.fill(0.0);
-        for (_, done) in prepared {
+        for done in prepared.into_iter().filter_map(|(_, done)| done) {
             for (k, mass) in done?.masses {
                 self.second_mass[k] = mass;
             }
@@ -184,8 +240,7 @@ impl<'a, S: Space> Elastic<'a, S> {
 
     /// Whether any system is solved by conjugate gradients.
     fn is_large(&self) -> bool {
-        let system = |soft: &Soft| soft.system.0.as_ref().is_some_and(|s| s.is_iterative());
-        self.deformables.iter().any(system)
+        self.deformables.iter().any(is_iterative)
     }
 
     /// Solves H v = M v\* + h f + Jᵀγ for large systems with the impulses that were found: rounds
@@ -350,9 +405,26 @@ impl<'a, S: Space> Elastic<'a, S> {
         }
     }
 
-    /// Writes the impulses of elastic forces into the ledger.
-    pub(crate) fn enter(&self, ledger: &mut Ledger<S>, velocities: &[Motion<S>]) {
-        for soft in self.deformables.iter() {
+    /// Writes the impulses of elastic forces into the ledger: those that go with these velocities
+    /// after the step, or, where `free` velocities are given, with those for deformables whose
+    /// nodes met contact by themselves.
+    pub(crate) fn enter(
+        &self,
+        ledger: &mut Ledger<S>,
+        bodies: &Bodies<S>,
+        velocities: &[Motion<S>],
+        free: Option<&[Motion<S>]>,
+    ) {
+        for (soft, &is_apart) in self.deformables.list.iter().zip(&self.is_apart) {
+            let Some(soft) = soft else { continue };
+            if let Some(free) = free.filter(|_| is_apart) {
+                let nodes = soft.nodes.iter().map(|&k| k as usize);
+                for k in nodes.filter(|&k| bodies.is_dynamic(k)) {
+                    let change = free[k].linear - self.starred[k].linear;
+                    ledger.forces[k].0 += change * bodies.mass(k);
+                }
+                continue;
+            }
             let Some(system) = &soft.system.0 else {
                 continue;
             };
@@ -364,6 +436,11 @@ impl<'a, S: Space> Elastic<'a, S> {
             add_impulses(soft, &impulse, |k, p| ledger.forces[k].0 += p);
         }
     }
+}
+
+/// Whether a deformable's system is solved by conjugate gradients.
+fn is_iterative(soft: &Soft) -> bool {
+    soft.system.0.as_ref().is_some_and(|s| s.is_iterative())
 }
 
 /// A deformable, ready for contact.

@@ -2,19 +2,41 @@
 
 use super::Start;
 use crate::body::{Bodies, Kind, Motion};
+use crate::ccd::broad::BroadPhase;
+use crate::deform::meeting::Pair;
 use crate::detect::Contact;
 use crate::detect::rules::PairRules;
 use crate::integrate::mean_spin;
-use crate::primitives::{Encounter, Failure, Primitives, Reach, Witness, contact_of, row_of};
+use crate::material::Materials;
+use crate::primitives::{
+    Candidate, Encounter, Failure, Nearby, Primitives, Reach, Search, Witness, contact_of, row_of,
+};
 use crate::problem::ContactProblem;
 use crate::problem::Row;
 use crate::problem::assemble::{Assembled, group_by_island, put_on_belt, responses};
 use crate::settings::Settings;
 use crate::space::{Components, Space};
+use crate::substep::crew;
 use glamx::DVec3;
+use std::cell::RefCell;
 
+/// Part of its way by which a vertex that nothing touched in the last step may miss its aim before
+/// pairs are searched anew.
+const SWAY: f64 = 0.02;
 /// Rate at which what is nearer than it should be opens, 1/s.
 const OPENING: f64 = 10.0;
+
+/// Gap up to which a contact at rest is one, over the distance that is kept: twice that is where it
+/// rests.
+const RESTING: f64 = 3.0;
+/// Gap up to which what closes is a contact before it has been proven to meet, over the thickness
+/// of both sides: there the direction at the start is still the right one.
+const LOCAL: f64 = 0.25;
+/// How far a face may dip towards something round, over half its thickness, for its nodes to stand
+/// for it.
+const DIP: f64 = 0.5;
+/// Candidates that a thread looks at in one go.
+const PIECE: usize = 256;
 
 /// Bodies on their way from where they stand.
 pub(super) struct Flight<'a, S: Space> {
@@ -25,6 +47,10 @@ pub(super) struct Flight<'a, S: Space> {
     keep: f64,
     start: Vec<[f64; 3]>,
     still: Vec<Motion<S>>,
+    /// Which bodies are expected to be stopped.
+    touched: &'a [bool],
+    trees: &'a RefCell<BroadPhase<S>>,
+    nearby: RefCell<Nearby>,
 }
 
 /// An impact on the way.
@@ -39,7 +65,7 @@ pub(super) struct Hit<S: Space> {
     /// Where the centres of the two bodies are then, m.
     centers: [S::Vector; 2],
     /// Distance along the normal at the start, m.
-    gap: f64,
+    pub(super) gap: f64,
 }
 
 impl<S: Space> Hit<S> {
@@ -50,10 +76,16 @@ impl<S: Space> Hit<S> {
     }
 }
 
-/// Places and ways at the moment of an impact; only those of its own bodies mean anything.
-struct Moment<S: Space> {
-    places: Vec<[f64; 3]>,
-    way: Vec<Motion<S>>,
+/// A look at a way: what threads share.
+struct Look<'l, S: Space> {
+    bodies: &'l Bodies<S>,
+    primitives: &'l Primitives<S>,
+    materials: &'l Materials,
+    keep: f64,
+    start: &'l [[f64; 3]],
+    end: &'l [[f64; 3]],
+    still: &'l [Motion<S>],
+    way: &'l [Motion<S>],
 }
 
 impl<'a, S: Space> Flight<'a, S> {
@@ -71,6 +103,9 @@ impl<'a, S: Space> Flight<'a, S> {
             rules: start.rules,
             settings: start.settings,
             keep: start.options.keep,
+            touched: start.touched,
+            trees: start.trees,
+            nearby: RefCell::default(),
         }
     }
 
@@ -87,60 +122,80 @@ impl<'a, S: Space> Flight<'a, S> {
         (0..self.bodies.len()).map(of).collect()
     }
 
-    fn witness(
-        &self,
-        encounter: &Encounter,
-        places: &[[f64; 3]],
-        way: &[Motion<S>],
-    ) -> Option<Witness> {
-        self.primitives
-            .witness(encounter, (self.bodies, way), places)
+    /// Fails if anything touches at the start that may meet on a way.
+    pub(super) fn check_start(&self, way: &[Motion<S>]) -> Result<(), Failure<S>> {
+        self.look(way, |_, pairs| {
+            let distance = |c: &Candidate| c.witness.map(|w| w.distance);
+            let overlaps = |c: &&Candidate| !distance(c).is_some_and(|d| d > 0.0);
+            let overlapping = pairs.iter().filter(overlaps);
+            let Some(first) = overlapping.min_by_key(|c| c.encounter.key()) else {
+                return Ok(());
+            };
+            let body = |side| self.primitives.body_of(&first.encounter, side);
+            let depth = -distance(first).unwrap_or(0.0);
+            Err(Failure::Overlap([0, 1].map(body), depth))
+        })
     }
 
-    /// Fails if anything touches at the start.
-    pub(super) fn check_start(&self) -> Result<(), Failure<S>> {
-        self.primitives.check_apart(&self.reach())
-    }
-
-    fn reach(&self) -> Reach<'_, S> {
-        Reach {
+    /// Looks at a way and everything that may meet on it.
+    fn look<R>(&self, way: &[Motion<S>], see: impl FnOnce(&Look<'_, S>, &[Candidate]) -> R) -> R {
+        let end = self.primitives.places(self.bodies, way);
+        let bulge = self.primitives.bulge(way);
+        let search = Search {
+            reach: Reach {
+                bodies: self.bodies,
+                rules: self.rules,
+                distance: RESTING * self.keep,
+            },
+            start: &self.start,
+            threads: self.settings.threads as usize,
+        };
+        let spare = |v: usize| {
+            let body = self.primitives.vertices[v].body as usize;
+            let length = DVec3::from_array(end[v]).distance(DVec3::from_array(self.start[v]));
+            let part = if self.touched[body] { 1.0 } else { SWAY };
+            bulge[v] + part * length + 2.0 * self.keep
+        };
+        let mut nearby = self.nearby.borrow_mut();
+        let trees = &mut self.trees.borrow_mut();
+        nearby.cover(self.primitives, &search, &end, spare, trees);
+        let look = Look {
             bodies: self.bodies,
-            rules: self.rules,
-            distance: 2.0 * self.keep,
-        }
+            primitives: self.primitives,
+            materials: self.rules.materials,
+            keep: self.keep,
+            start: &self.start,
+            end: &end,
+            still: &self.still,
+            way,
+        };
+        if std::env::var("DBG").is_ok() { eprintln!("candidates {}", nearby.pairs.len()); }
+        see(&look, &nearby.pairs)
+    }
+
+    /// What `find` makes of everything that may meet on a way, in no order to be relied on.
+    fn find(
+        &self,
+        way: &[Motion<S>],
+        find: impl Fn(&Look<'_, S>, &Candidate, &mut Vec<Hit<S>>) + Sync,
+    ) -> Vec<Hit<S>> {
+        let threads = self.settings.threads as usize;
+        self.look(way, |look, pairs| {
+            let pieces = pairs.len().div_ceil(PIECE);
+            crew::gather(threads, pieces, |piece, found| {
+                let own = pairs.chunks(PIECE).nth(piece).unwrap_or_default();
+                for candidate in own {
+                    find(look, candidate, found);
+                }
+            })
+        })
     }
 
     /// Everything that comes nearer than it may on a way, in order of time.
     pub(super) fn hits(&self, way: &[Motion<S>]) -> Vec<Hit<S>> {
-        let end = self.primitives.places(self.bodies, way);
-        let bulge = self.primitives.bulge(way);
-        let near = self
-            .primitives
-            .encounters(&self.reach(), &self.start, &end, &bulge);
-        let paths = [(&self.start[..], &self.still[..]), (&end[..], way)];
-        let mut hits = Vec::new();
-        let mut moment = Moment {
-            places: self.start.clone(),
-            way: self.still.clone(),
-        };
-        for encounter in near {
-            let witness = self.witness(&encounter, &self.start, &self.still);
-            let room = witness.map_or(0.0, |w| w.distance);
-            // What starts nearer than the rest must not come much nearer still.
-            let keep = self.keep.min(0.5 * room);
-            if let (Encounter::Pair(pair), Some(witness)) = (&encounter, witness)
-                && self
-                    .primitives
-                    .stays_apart(pair, [&self.start, &end], &witness, keep)
-            {
-                continue;
-            }
-            if let Some((safe, time)) = self.primitives.hit(&encounter, paths, self.bodies, keep)
-                && let Some(hit) = self.describe(encounter, (safe, time), (&end, way), &mut moment)
-            {
-                hits.push(hit);
-            }
-        }
+        let mut hits = self.find(way, |look, candidate, found| {
+            found.extend(look.hit(candidate));
+        });
         hits.sort_by(|a, b| {
             let order = a.time.total_cmp(&b.time);
             order.then_with(|| a.encounter.key().cmp(&b.encounter.key()))
@@ -148,54 +203,35 @@ impl<'a, S: Space> Flight<'a, S> {
         hits
     }
 
-    /// An impact by what touches at its moment.
-    fn describe(
-        &self,
-        encounter: Encounter,
-        (safe, time): (f64, f64),
-        (end, way): (&[[f64; 3]], &[Motion<S>]),
-        moment: &mut Moment<S>,
-    ) -> Option<Hit<S>> {
-        let vertices = encounter.vertices();
-        for v in vertices.into_iter().flatten().flatten() {
-            let v = v as usize;
-            let (a, b) = (&self.start[v], &end[v]);
-            moment.places[v] = [0, 1, 2].map(|i| a[i] + time * (b[i] - a[i]));
-        }
-        let pair = [0, 1].map(|side| self.primitives.body_of(&encounter, side) as usize);
-        for k in pair {
-            moment.way[k] = scaled(&way[k], time);
-        }
-        let witness = self.witness(&encounter, &moment.places, &moment.way)?;
-        let contact = contact_of(
-            self.primitives,
-            &encounter,
-            &witness,
-            self.bodies,
-            self.rules.materials,
-        );
-        let gap = match encounter {
-            Encounter::Wall(..) => self.witness(&encounter, &self.start, &self.still)?.distance,
-            Encounter::Pair(_) => {
-                let mut between = DVec3::ZERO;
-                for ((side, weights), sign) in vertices.iter().zip(witness.weights).zip([-1.0, 1.0])
-                {
-                    for (v, weight) in side.iter().flatten().zip(weights) {
-                        between += DVec3::from_array(self.start[*v as usize]) * (sign * weight);
-                    }
-                }
-                witness.normal.dot(between) - self.primitives.thickness(&encounter)
-            }
+    /// Everything that rests at the start, or is so near that it can be seen without continuous
+    /// collision that it closes on a way. Points that several primitives share are there once.
+    pub(super) fn near(&self, way: &[Motion<S>]) -> Vec<Hit<S>> {
+        let hits = self.find(way, |look, candidate, found| match look.nodes_on(candidate) {
+            Some(nodes) => found.extend(nodes.iter().filter_map(|node| look.near(node))),
+            None => found.extend(look.near(&(*candidate, 0.0))),
+        });
+        let feature = |(k, hit): (usize, &Hit<S>)| {
+            let of = |side: usize| {
+                let contact = &hit.contact;
+                let body = if side == 0 { contact.a } else { contact.b };
+                contact.nodes[side].map_or([body; 3], |n| n.bodies)
+            };
+            // Corners of rigid bodies are told apart by where they are.
+            let rigid = hit.contact.nodes.iter().any(Option::is_none);
+            let place = hit.contact.point.position.to_array3().map(f64::to_bits);
+            ([of(0), of(1)], if rigid { place } else { [0; 3] }, k)
         };
-        let center = |k: usize| self.bodies.position[k] + moment.way[k].linear;
-        Some(Hit {
-            encounter,
-            safe,
-            time,
-            centers: pair.map(center),
-            contact,
-            gap,
-        })
+        let mut features: Vec<_> = hits.iter().enumerate().map(feature).collect();
+        // The one with the least gap stands for all.
+        features.sort_unstable_by(|x, y| {
+            let order = (x.0, x.1).cmp(&(y.0, y.1));
+            let gap = hits[x.2].gap.total_cmp(&hits[y.2].gap);
+            let key = |k: usize| hits[k].encounter.key();
+            order.then(gap).then_with(|| key(x.2).cmp(&key(y.2)))
+        });
+        features.dedup_by_key(|(bodies, place, _)| (*bodies, *place));
+        let kept = features.into_iter().map(|(_, _, k)| hits[k].clone());
+        kept.collect()
     }
 
     /// Impacts as one problem over `dt` seconds; without bounce and friction if `is_plain`.
@@ -252,6 +288,132 @@ impl<'a, S: Space> Flight<'a, S> {
     /// Where an impact happens and between whom, for a message.
     pub(super) fn infeasible(&self, hit: &Hit<S>) -> Failure<S> {
         Failure::Infeasible([hit.contact.a, hit.contact.b], hit.contact.point.position)
+    }
+}
+
+impl<S: Space> Look<'_, S> {
+    /// The impact of a pair, if it has one.
+    fn hit(&self, candidate: &Candidate) -> Option<Hit<S>> {
+        let encounter = &candidate.encounter;
+        let room = candidate.witness.map_or(0.0, |w| w.distance);
+        // What starts nearer than the rest must not come much nearer still.
+        let keep = self.keep.min(0.5 * room);
+        let thickness = self.primitives.thickness(encounter);
+        if candidate.stays_apart(self.end, thickness, keep) {
+            return None;
+        }
+        let paths = [(self.start, self.still), (self.end, self.way)];
+        let times = self.primitives.hit(encounter, paths, self.bodies, keep)?;
+        self.describe(candidate, times)
+    }
+
+    /// The contact of a pair that rests or closes within a short distance, if it is such, and if
+    /// it must keep so many metres more than others.
+    fn near(&self, (candidate, more): &(Candidate, f64)) -> Option<Hit<S>> {
+        let witness = candidate.witness?;
+        let encounter = &candidate.encounter;
+        let gap = witness.distance - more;
+        if gap > RESTING * self.keep {
+            let local = LOCAL * self.primitives.thickness(encounter);
+            let closing = self.closing(encounter, &witness);
+            let is_local = gap < local && closing.length() < 2.0 * local;
+            if !is_local || gap + witness.normal.dot(closing) > 2.0 * self.keep {
+                return None;
+            }
+        }
+        let hit = self.describe(candidate, (0.0, 0.0))?;
+        Some(Hit { gap, ..hit })
+    }
+
+    /// The nodes of a face or an edge on something round, each as a pair with it, and how much
+    /// farther away they must stay for the face between them to stay out. `None` where the pair is
+    /// not such or the face is too large for it.
+    fn nodes_on(&self, candidate: &Candidate) -> Option<Vec<(Candidate, f64)>> {
+        let Encounter::Pair(pair) = candidate.encounter else {
+            return None;
+        };
+        let sides = pair.vertices();
+        let soft = (0..2).find(|&side| self.primitives.is_soft_face(self.bodies, sides[side][0]))?;
+        let (own, round) = (sides[soft], sides[1 - soft]);
+        if !self.primitives.is_round(self.bodies, round[0]) {
+            return None;
+        }
+        let place = |v: u32| DVec3::from_array(self.start[v as usize]);
+        let side = |k: usize| place(own[k]).distance_squared(place(own[(k + 1) % 3]));
+        // Of the least circle around the face, at most.
+        let radius_squared = side(0).max(side(1)).max(side(2)) / 3.0;
+        let radius = |v: u32| self.primitives.vertices[v as usize].radius;
+        let reach = radius(own[0]) + radius(round[0]);
+        let left = reach * reach - radius_squared;
+        let dip = reach - left.max(0.0).sqrt();
+        if left <= 0.0 || dip > DIP * radius(own[0]) {
+            return None;
+        }
+        let node = |v: u32| {
+            let encounter = Encounter::Pair(Pair::Edges([v, v], [round[0], round[1]]));
+            let pair = self.primitives.witness_at(&encounter, self.bodies, place);
+            (Candidate::of(encounter, pair), dip)
+        };
+        Some(own.map(node).to_vec())
+    }
+
+    /// How far the second of two nearest points goes as seen from the first, m.
+    fn closing(&self, encounter: &Encounter, witness: &Witness) -> DVec3 {
+        let mut sum = DVec3::ZERO;
+        let sides = encounter.vertices().into_iter().zip(witness.weights);
+        for ((vertices, weights), sign) in sides.zip([-1.0, 1.0]) {
+            for (v, weight) in vertices.into_iter().flatten().zip(weights) {
+                let [from, to] = [self.start, self.end].map(|x| DVec3::from_array(x[v as usize]));
+                sum += (to - from) * (sign * weight);
+            }
+        }
+        sum
+    }
+
+    /// An impact by what touches at its moment.
+    fn describe(&self, candidate: &Candidate, (safe, time): (f64, f64)) -> Option<Hit<S>> {
+        let encounter = candidate.encounter;
+        let place = |v: u32| {
+            let [from, to] = [self.start, self.end].map(|x| DVec3::from_array(x[v as usize]));
+            from + (to - from) * time
+        };
+        let pair = [0, 1].map(|side| self.primitives.body_of(&encounter, side) as usize);
+        let moved = pair.map(|k| scaled(&self.way[k], time));
+        let witness = if time == 0.0 {
+            candidate.witness
+        } else {
+            let pose = |wall: u32| self.primitives.wall_at(wall, self.bodies, &moved[0]);
+            self.primitives.witness_of(&encounter, place, pose)
+        }?;
+        let contact = contact_of(
+            self.primitives,
+            &encounter,
+            &witness,
+            self.bodies,
+            self.materials,
+        );
+        let gap = match encounter {
+            _ if time == 0.0 => witness.distance,
+            Encounter::Wall(..) => candidate.witness?.distance,
+            Encounter::Pair(_) => {
+                let mut between = DVec3::ZERO;
+                let sides = encounter.vertices().into_iter().zip(witness.weights);
+                for ((side, weights), sign) in sides.zip([-1.0, 1.0]) {
+                    for (v, weight) in side.into_iter().flatten().zip(weights) {
+                        between += DVec3::from_array(self.start[v as usize]) * (sign * weight);
+                    }
+                }
+                witness.normal.dot(between) - self.primitives.thickness(&encounter)
+            }
+        };
+        Some(Hit {
+            encounter,
+            safe,
+            time,
+            centers: [0, 1].map(|side| self.bodies.position[pair[side]] + moved[side].linear),
+            contact,
+            gap,
+        })
     }
 }
 

@@ -36,6 +36,7 @@
 
 mod flight;
 mod parallel;
+mod register;
 mod sequential;
 mod zones;
 
@@ -43,6 +44,7 @@ pub(crate) use parallel::parallel;
 pub(crate) use sequential::sequential;
 
 use crate::body::{Bodies, Motion};
+use crate::ccd::broad::BroadPhase;
 use crate::certify::law::Answered;
 use crate::detect::Contact;
 use crate::detect::rules::PairRules;
@@ -51,6 +53,7 @@ use crate::settings::{Settings, SettingsError};
 use crate::solve::SolveReport;
 use crate::space::Space;
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 
 /// Options of the strategies `parallel` and `sequential`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -117,6 +120,12 @@ pub(crate) struct Start<'a, S: Space> {
     pub(crate) settings: &'a Settings<S>,
     /// Velocities after all forces.
     pub(crate) free: Vec<Motion<S>>,
+    /// Contacts that the last step solved.
+    pub(crate) solved: &'a [Contact<S>],
+    /// Which bodies they touched.
+    pub(crate) touched: &'a [bool],
+    /// Trees of the last step.
+    pub(crate) trees: &'a RefCell<BroadPhase<S>>,
 }
 
 /// Where a step leads.

@@ -26,7 +26,6 @@ pub(crate) fn contact_of<S: Space>(
         )
     };
     let slide = belt(b) - belt(a);
-    let [_, first, second, third, _] = encounter.key();
     let material = |k: u32| bodies.material[k as usize];
     Contact {
         a,
@@ -35,18 +34,25 @@ pub(crate) fn contact_of<S: Space>(
             position: vector::<S>(witness.middle),
             normal,
             separation: witness.distance,
-            feature: FeatureId {
-                part_a: encounter.key()[0],
-                part_b: first,
-                feature_a: second,
-                feature_b: third,
-            },
+            feature: feature_of(encounter),
         },
         surface: materials.between(material(a), material(b)),
         slide: slide - normal * normal.dot(slide),
         impulse: S::Vector::default(),
         anchor: S::Vector::default(),
         nodes,
+    }
+}
+
+/// The key of an encounter as a feature: what it is in the two highest bits, then its vertices. So
+/// contacts of one step are recognised in the next.
+pub(crate) fn feature_of(encounter: &Encounter) -> FeatureId {
+    let [kind, first, second, third, fourth] = encounter.key();
+    FeatureId {
+        part_a: kind << 30 | first,
+        part_b: second,
+        feature_a: third,
+        feature_b: fourth,
     }
 }
 

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Turns of the spin loop before a waiting thread offers its core to others.
 const SPINS: u32 = 2_000;
@@ -90,4 +91,37 @@ pub(crate) fn run(threads: usize, work: impl Fn(&Worker<'_>) + Sync) {
             barrier: &barrier,
         });
     });
+}
+
+/// What `work` makes of each of so many pieces, piece after piece: threads take pieces as they get
+/// done, and the answer does not depend on their number.
+pub(crate) fn gather<T: Send>(
+    threads: usize,
+    pieces: usize,
+    work: impl Fn(usize, &mut Vec<T>) + Sync,
+) -> Vec<T> {
+    if threads.min(pieces) <= 1 {
+        let mut all = Vec::new();
+        (0..pieces).for_each(|piece| work(piece, &mut all));
+        return all;
+    }
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Vec<T>)>> = Mutex::new(Vec::with_capacity(pieces));
+    run(threads.min(pieces), |_| {
+        loop {
+            let piece = next.fetch_add(1, Ordering::Relaxed);
+            if piece >= pieces {
+                break;
+            }
+            let mut own = Vec::new();
+            work(piece, &mut own);
+            // A thread that panicked takes the others with it when it is joined.
+            done.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push((piece, own));
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_unstable_by_key(|(piece, _)| *piece);
+    done.into_iter().flat_map(|(_, own)| own).collect()
 }

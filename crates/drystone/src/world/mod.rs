@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::body::{Bodies, BodyId, BodyState, Motion};
+use crate::ccd::broad::BroadPhase;
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
 use crate::deform::coupling::{Elastic, touched};
@@ -237,6 +238,8 @@ pub struct World<S: Space> {
     shapes: BTreeMap<u64, S::Shape>,
     /// What the strategy `substep` keeps.
     real_time: Box<RealTime<S>>,
+    /// Trees of strategies that watch motion: no answer depends on how they are sorted.
+    trees: Box<BroadPhase<S>>,
     /// Poses and motion before the last step of that strategy, kept for its memory.
     good: BodyState<S>,
     step: u64,
@@ -266,6 +269,7 @@ impl<S: Space> Default for World<S> {
             events: Vec::new(),
             shapes: BTreeMap::new(),
             real_time: Box::default(),
+            trees: Box::default(),
             good: BodyState::default(),
             step: 0,
             time: 0.0,
@@ -395,7 +399,7 @@ impl<S: Space> World<S> {
         let solver = &mut self.settings.solver;
         let solve = elastic.settle(&self.bodies, solver, &mut assembled, &mut impulses);
         let mut velocities = assembled.problem.velocities(&impulses).motion;
-        elastic.enter(&mut ledger, &velocities);
+        elastic.enter(&mut ledger, &self.bodies, &velocities, None);
         let mut nudges = repair(&assembled, &self.contacts, &velocities, &rules);
         watch(Phase::Contact);
         let rescue = rescue(

@@ -6,6 +6,7 @@ use crate::body::{Kind, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Ledger, Solved, certify};
 use crate::deform::coupling::Elastic;
+use crate::detect::Contact;
 use crate::detect::rules::PairRules;
 use crate::impacts::{self, Impacts, Outcome};
 use crate::integrate;
@@ -17,6 +18,7 @@ use crate::settings::{Feature, Strategy};
 use crate::shape::Geometry;
 use crate::space::{Components, Space};
 use drystone_frame::Form;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 impl<S: Space> World<S> {
@@ -169,6 +171,11 @@ impl<S: Space> World<S> {
             &[],
         )
         .map_err(StepError::Elastic)?;
+        let mut touched = vec![false; self.bodies.len()];
+        for k in self.solved.iter().flat_map(Contact::bodies) {
+            touched[k as usize] = true;
+        }
+        let trees = RefCell::new(std::mem::take(&mut *self.trees));
         let start = impacts::Start {
             bodies: &self.bodies,
             // Not `pair_rules`: the deformables are lent out.
@@ -180,14 +187,18 @@ impl<S: Space> World<S> {
             options,
             settings: &self.settings,
             free,
+            solved: &self.solved,
+            touched: &touched,
+            trees: &trees,
         };
         let outcome = match strategy {
             Strategy::Sequential(_) => impacts::sequential(&start, &primitives),
             _ => impacts::parallel(&start, &primitives, &mut elastic),
         };
         if let Ok(outcome) = &outcome {
-            elastic.enter(&mut ledger, &outcome.motion);
+            elastic.enter(&mut ledger, &self.bodies, &outcome.motion, Some(&start.free));
         }
+        *self.trees = trees.into_inner();
         let outcome = outcome.map_err(|failure| self.failed(failure))?;
         self.arrive(&outcome.end)?;
         let Outcome {
@@ -233,7 +244,7 @@ impl<S: Space> World<S> {
         );
         let impulses = penalty::impulses(options, &self.bodies, &self.contacts, &assembled);
         let velocities = assembled.problem.velocities(&impulses).motion;
-        elastic.enter(&mut ledger, &velocities);
+        elastic.enter(&mut ledger, &self.bodies, &velocities, None);
         self.advance_unheld(&velocities)?;
         self.keep_impulses(&assembled, &impulses);
         let answered = Answered {
