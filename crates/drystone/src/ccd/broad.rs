@@ -560,3 +560,63 @@ fn check(mesh: &Mesh<'_>, start: usize, end: usize) -> Result<(), BroadError> {
     let of_faces = faces.filter_map(|(k, corners)| missing("face", k, corners));
     of_edges.chain(of_faces).next().map_or(Ok(()), Err)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glamx::DVec3;
+
+    /// Numbers from −1 to 1: a step of a congruential generator.
+    fn noise(seed: &mut u32) -> f64 {
+        *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(*seed >> 8) / f64::from(1_u32 << 23) - 1.0
+    }
+
+    fn vertices(met: Met, mesh: &Mesh<'_>) -> Vec<u32> {
+        match met {
+            Met::VertexEdge(v, e) => [&[v][..], &mesh.edges[e as usize]].concat(),
+            Met::VertexFace(v, f) => [&[v][..], &mesh.faces[f as usize]].concat(),
+            Met::Edges(e, f) => [mesh.edges[e as usize], mesh.edges[f as usize]].concat(),
+        }
+    }
+
+    #[test]
+    fn some_vertices_find_what_all_find_with_them_in_old_and_new_trees() {
+        let mut seed = 5;
+        let count = 200;
+        let mut start: Vec<DVec3> = (0..count)
+            .map(|_| DVec3::from_array([0; 3].map(|_| noise(&mut seed))))
+            .collect();
+        let edges: Vec<[u32; 2]> = (1..count).map(|k| [k - 1, k]).collect();
+        let faces: Vec<[u32; 3]> = (2..count).step_by(2).map(|k| [k - 2, k - 1, k]).collect();
+        let mesh = Mesh {
+            edges: &edges,
+            faces: &faces,
+        };
+        let radii = vec![0.01; count as usize];
+        let mut old = BroadPhase::<D3>::default();
+        for round in 0..6 {
+            for p in &mut start {
+                *p += DVec3::from_array([0; 3].map(|_| 0.2 * noise(&mut seed)));
+            }
+            let end: Vec<DVec3> = start.iter().map(|p| *p * 1.1).collect();
+            let asked: Vec<bool> = (0..count).map(|k| (k + round) % 9 == 0).collect();
+            let sorted = |broad: &mut BroadPhase<D3>, asked: Option<&[bool]>, threads| {
+                let how = (&radii[..], asked, threads);
+                let found = broad.gather(&mesh, [&start, &end], how, Some);
+                let mut found = found.unwrap();
+                found.sort_unstable_by_key(|met| format!("{met:?}"));
+                found
+            };
+            let all = sorted(&mut old, None, 2);
+            let fresh = sorted(&mut BroadPhase::default(), None, 1);
+            assert!(all == fresh && all.len() > 500, "{}", all.len());
+            let has_asked = |met: &Met| {
+                let mut corners = vertices(*met, &mesh).into_iter();
+                corners.any(|v| asked[v as usize])
+            };
+            let due: Vec<Met> = all.into_iter().filter(has_asked).collect();
+            assert!(sorted(&mut old, Some(&asked), 3) == due && !due.is_empty());
+        }
+    }
+}

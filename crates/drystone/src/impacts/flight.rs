@@ -20,8 +20,7 @@ use crate::substep::crew;
 use glamx::DVec3;
 use std::cell::RefCell;
 
-/// Part of its way by which a vertex that nothing touched in the last step may miss its aim before
-/// pairs are searched anew.
+/// Part of its way by which a vertex may miss its aim before pairs are searched anew.
 const SWAY: f64 = 0.02;
 /// Rate at which what is nearer than it should be opens, 1/s.
 const OPENING: f64 = 10.0;
@@ -29,8 +28,8 @@ const OPENING: f64 = 10.0;
 /// Gap up to which a contact at rest is one, over the distance that is kept: twice that is where it
 /// rests.
 const RESTING: f64 = 3.0;
-/// Gap up to which what closes is a contact before it has been proven to meet, over the thickness
-/// of both sides: there the direction at the start is still the right one.
+/// Gap of two deformables up to which what closes is a contact before it has been proven to meet,
+/// over the thickness of both sides.
 const LOCAL: f64 = 0.25;
 /// How far a face may dip towards something round, over half its thickness, for its nodes to stand
 /// for it.
@@ -47,10 +46,10 @@ pub(super) struct Flight<'a, S: Space> {
     keep: f64,
     start: Vec<[f64; 3]>,
     still: Vec<Motion<S>>,
-    /// Which bodies are expected to be stopped.
-    touched: &'a [bool],
     trees: &'a RefCell<BroadPhase<S>>,
-    nearby: RefCell<Nearby>,
+    /// What may meet on ways, and what is near where everything stands.
+    on_ways: RefCell<Nearby>,
+    standing: RefCell<Nearby>,
 }
 
 /// An impact on the way.
@@ -65,7 +64,7 @@ pub(super) struct Hit<S: Space> {
     /// Where the centres of the two bodies are then, m.
     centers: [S::Vector; 2],
     /// Distance along the normal at the start, m.
-    pub(super) gap: f64,
+    gap: f64,
 }
 
 impl<S: Space> Hit<S> {
@@ -103,9 +102,9 @@ impl<'a, S: Space> Flight<'a, S> {
             rules: start.rules,
             settings: start.settings,
             keep: start.options.keep,
-            touched: start.touched,
             trees: start.trees,
-            nearby: RefCell::default(),
+            on_ways: RefCell::default(),
+            standing: RefCell::default(),
         }
     }
 
@@ -122,78 +121,88 @@ impl<'a, S: Space> Flight<'a, S> {
         (0..self.bodies.len()).map(of).collect()
     }
 
-    /// Fails if anything touches at the start that may meet on a way.
-    pub(super) fn check_start(&self, way: &[Motion<S>]) -> Result<(), Failure<S>> {
-        self.look(way, |_, pairs| {
-            let distance = |c: &Candidate| c.witness.map(|w| w.distance);
-            let overlaps = |c: &&Candidate| !distance(c).is_some_and(|d| d > 0.0);
-            let overlapping = pairs.iter().filter(overlaps);
-            let Some(first) = overlapping.min_by_key(|c| c.encounter.key()) else {
-                return Ok(());
-            };
-            let body = |side| self.primitives.body_of(&first.encounter, side);
-            let depth = -distance(first).unwrap_or(0.0);
-            Err(Failure::Overlap([0, 1].map(body), depth))
-        })
+    /// Fails if anything touches at the start.
+    pub(super) fn check_start(&self) -> Result<(), Failure<S>> {
+        self.stand(0.0);
+        let nearby = self.standing.borrow();
+        let distance = |c: &Candidate| c.witness.map(|w| w.distance);
+        let overlaps = |c: &&Candidate| !distance(c).is_some_and(|d| d > 0.0);
+        let overlapping = nearby.pairs.iter().filter(overlaps);
+        let Some(first) = overlapping.min_by_key(|c| c.encounter.key()) else {
+            return Ok(());
+        };
+        let body = |side| self.primitives.body_of(&first.encounter, side);
+        let depth = -distance(first).unwrap_or(0.0);
+        Err(Failure::Overlap([0, 1].map(body), depth))
     }
 
-    /// Looks at a way and everything that may meet on it.
-    fn look<R>(&self, way: &[Motion<S>], see: impl FnOnce(&Look<'_, S>, &[Candidate]) -> R) -> R {
-        let end = self.primitives.places(self.bodies, way);
-        let bulge = self.primitives.bulge(way);
-        let search = Search {
+    fn search(&self) -> Search<'_, S> {
+        Search {
             reach: Reach {
                 bodies: self.bodies,
                 rules: self.rules,
                 distance: RESTING * self.keep,
             },
             start: &self.start,
-            threads: self.settings.threads as usize,
-        };
+            threads: self.threads(),
+        }
+    }
+
+    fn threads(&self) -> usize {
+        self.settings.threads as usize
+    }
+
+    /// Makes sure that everything is known that is near where it stands; no way is longer than
+    /// `longest`, m.
+    fn stand(&self, longest: f64) {
+        let soft = |v: usize| self.primitives.is_soft(self.bodies, v as u32);
+        let radius = |v: usize| self.primitives.vertices[v].radius;
+        let all = 0..self.start.len();
+        let thickest = all.filter(|&v| soft(v)).map(radius).fold(0.0, f64::max);
         let spare = |v: usize| {
-            let body = self.primitives.vertices[v].body as usize;
-            let length = DVec3::from_array(end[v]).distance(DVec3::from_array(self.start[v]));
-            let part = if self.touched[body] { 1.0 } else { SWAY };
-            bulge[v] + part * length + 2.0 * self.keep
+            if soft(v) {
+                LOCAL * radius(v)
+            } else {
+                thickest.max(longest.min(LOCAL * radius(v)))
+            }
         };
-        let mut nearby = self.nearby.borrow_mut();
         let trees = &mut self.trees.borrow_mut();
-        nearby.cover(self.primitives, &search, &end, spare, trees);
-        let look = Look {
+        let mut standing = self.standing.borrow_mut();
+        standing.cover(self.primitives, &self.search(), &self.start, spare, trees);
+    }
+
+    /// Makes sure that everything is known that may meet on ways to these ends.
+    fn watch(&self, way: &[Motion<S>], end: &[[f64; 3]]) {
+        let bulge = self.primitives.bulge(way);
+        let spare = |v: usize| {
+            let length = DVec3::from_array(end[v]).distance(DVec3::from_array(self.start[v]));
+            bulge[v] + SWAY * length + 2.0 * self.keep
+        };
+        let trees = &mut self.trees.borrow_mut();
+        let mut on_ways = self.on_ways.borrow_mut();
+        on_ways.cover(self.primitives, &self.search(), end, spare, trees);
+    }
+
+    fn look<'l>(&'l self, way: &'l [Motion<S>], end: &'l [[f64; 3]]) -> Look<'l, S> {
+        Look {
             bodies: self.bodies,
             primitives: self.primitives,
             materials: self.rules.materials,
             keep: self.keep,
             start: &self.start,
-            end: &end,
+            end,
             still: &self.still,
             way,
-        };
-        if std::env::var("DBG").is_ok() { eprintln!("candidates {}", nearby.pairs.len()); }
-        see(&look, &nearby.pairs)
-    }
-
-    /// What `find` makes of everything that may meet on a way, in no order to be relied on.
-    fn find(
-        &self,
-        way: &[Motion<S>],
-        find: impl Fn(&Look<'_, S>, &Candidate, &mut Vec<Hit<S>>) + Sync,
-    ) -> Vec<Hit<S>> {
-        let threads = self.settings.threads as usize;
-        self.look(way, |look, pairs| {
-            let pieces = pairs.len().div_ceil(PIECE);
-            crew::gather(threads, pieces, |piece, found| {
-                let own = pairs.chunks(PIECE).nth(piece).unwrap_or_default();
-                for candidate in own {
-                    find(look, candidate, found);
-                }
-            })
-        })
+        }
     }
 
     /// Everything that comes nearer than it may on a way, in order of time.
     pub(super) fn hits(&self, way: &[Motion<S>]) -> Vec<Hit<S>> {
-        let mut hits = self.find(way, |look, candidate, found| {
+        let end = self.primitives.places(self.bodies, way);
+        self.watch(way, &end);
+        let look = self.look(way, &end);
+        let pairs = &self.on_ways.borrow().pairs;
+        let mut hits = find(self.threads(), pairs, |candidate, found| {
             found.extend(look.hit(candidate));
         });
         hits.sort_by(|a, b| {
@@ -206,32 +215,38 @@ impl<'a, S: Space> Flight<'a, S> {
     /// Everything that rests at the start, or is so near that it can be seen without continuous
     /// collision that it closes on a way. Points that several primitives share are there once.
     pub(super) fn near(&self, way: &[Motion<S>]) -> Vec<Hit<S>> {
-        let hits = self.find(way, |look, candidate, found| match look.nodes_on(candidate) {
-            Some(nodes) => found.extend(nodes.iter().filter_map(|node| look.near(node))),
-            None => found.extend(look.near(&(*candidate, 0.0))),
-        });
-        let feature = |(k, hit): (usize, &Hit<S>)| {
-            let of = |side: usize| {
-                let contact = &hit.contact;
-                let body = if side == 0 { contact.a } else { contact.b };
-                contact.nodes[side].map_or([body; 3], |n| n.bodies)
-            };
-            // Corners of rigid bodies are told apart by where they are.
-            let rigid = hit.contact.nodes.iter().any(Option::is_none);
-            let place = hit.contact.point.position.to_array3().map(f64::to_bits);
-            ([of(0), of(1)], if rigid { place } else { [0; 3] }, k)
+        let end = self.primitives.places(self.bodies, way);
+        let length = |(x, y): (&[f64; 3], &[f64; 3])| {
+            DVec3::from_array(*x).distance(DVec3::from_array(*y))
         };
-        let mut features: Vec<_> = hits.iter().enumerate().map(feature).collect();
-        // The one with the least gap stands for all.
-        features.sort_unstable_by(|x, y| {
-            let order = (x.0, x.1).cmp(&(y.0, y.1));
-            let gap = hits[x.2].gap.total_cmp(&hits[y.2].gap);
-            let key = |k: usize| hits[k].encounter.key();
-            order.then(gap).then_with(|| key(x.2).cmp(&key(y.2)))
+        let lengths = self.start.iter().zip(&end).map(length);
+        self.stand(lengths.fold(0.0, f64::max));
+        let look = self.look(way, &end);
+        let pairs = &self.standing.borrow().pairs;
+        let hits = find(self.threads(), pairs, |candidate, found| {
+            match look.nodes_on(&candidate.encounter) {
+                Some(nodes) => found.extend(nodes.iter().filter_map(|node| look.near(node))),
+                None => found.extend(look.near(&(*candidate, 0.0))),
+            }
         });
-        features.dedup_by_key(|(bodies, place, _)| (*bodies, *place));
-        let kept = features.into_iter().map(|(_, _, k)| hits[k].clone());
-        kept.collect()
+        once(&hits)
+    }
+
+    /// Impacts with something round as impacts of nodes with it, where those stand for them.
+    pub(super) fn on_nodes(&self, way: &[Motion<S>], hits: Vec<Hit<S>>) -> Vec<Hit<S>> {
+        let end = self.primitives.places(self.bodies, way);
+        let look = self.look(way, &end);
+        let mut all = Vec::with_capacity(hits.len());
+        for hit in hits {
+            let nodes = look.nodes_on(&hit.encounter).into_iter().flatten();
+            let nodes: Vec<Hit<S>> = nodes.filter_map(|node| look.near(&node)).collect();
+            if nodes.is_empty() {
+                all.push(hit);
+            } else {
+                all.extend(nodes);
+            }
+        }
+        once(&all)
     }
 
     /// Impacts as one problem over `dt` seconds; without bounce and friction if `is_plain`.
@@ -291,6 +306,46 @@ impl<'a, S: Space> Flight<'a, S> {
     }
 }
 
+/// What `find` makes of all candidates, in no order to be relied on.
+fn find<S: Space>(
+    threads: usize,
+    pairs: &[Candidate],
+    find: impl Fn(&Candidate, &mut Vec<Hit<S>>) + Sync,
+) -> Vec<Hit<S>> {
+    let pieces = pairs.len().div_ceil(PIECE);
+    crew::gather(threads, pieces, |piece, found| {
+        for candidate in pairs.chunks(PIECE).nth(piece).unwrap_or_default() {
+            find(candidate, found);
+        }
+    })
+}
+
+/// Impacts without those that are at the same point as another: the one with the least gap stands
+/// for all.
+fn once<S: Space>(hits: &[Hit<S>]) -> Vec<Hit<S>> {
+    let feature = |(k, hit): (usize, &Hit<S>)| {
+        let of = |side: usize| {
+            let contact = &hit.contact;
+            let body = if side == 0 { contact.a } else { contact.b };
+            contact.nodes[side].map_or([body; 3], |n| n.bodies)
+        };
+        // Corners of rigid bodies are told apart by where they are.
+        let rigid = hit.contact.nodes.iter().any(Option::is_none);
+        let place = hit.contact.point.position.to_array3().map(f64::to_bits);
+        ([of(0), of(1)], if rigid { place } else { [0; 3] }, k)
+    };
+    let mut features: Vec<_> = hits.iter().enumerate().map(feature).collect();
+    features.sort_unstable_by(|x, y| {
+        let order = (x.0, x.1).cmp(&(y.0, y.1));
+        let gap = hits[x.2].gap.total_cmp(&hits[y.2].gap);
+        let key = |k: usize| hits[k].encounter.key();
+        order.then(gap).then_with(|| key(x.2).cmp(&key(y.2)))
+    });
+    features.dedup_by_key(|(bodies, place, _)| (*bodies, *place));
+    let kept = features.into_iter().map(|(_, _, k)| hits[k].clone());
+    kept.collect()
+}
+
 impl<S: Space> Look<'_, S> {
     /// The impact of a pair, if it has one.
     fn hit(&self, candidate: &Candidate) -> Option<Hit<S>> {
@@ -314,7 +369,7 @@ impl<S: Space> Look<'_, S> {
         let encounter = &candidate.encounter;
         let gap = witness.distance - more;
         if gap > RESTING * self.keep {
-            let local = LOCAL * self.primitives.thickness(encounter);
+            let local = self.local(encounter);
             let closing = self.closing(encounter, &witness);
             let is_local = gap < local && closing.length() < 2.0 * local;
             if !is_local || gap + witness.normal.dot(closing) > 2.0 * self.keep {
@@ -328,8 +383,8 @@ impl<S: Space> Look<'_, S> {
     /// The nodes of a face or an edge on something round, each as a pair with it, and how much
     /// farther away they must stay for the face between them to stay out. `None` where the pair is
     /// not such or the face is too large for it.
-    fn nodes_on(&self, candidate: &Candidate) -> Option<Vec<(Candidate, f64)>> {
-        let Encounter::Pair(pair) = candidate.encounter else {
+    fn nodes_on(&self, encounter: &Encounter) -> Option<[(Candidate, f64); 3]> {
+        let Encounter::Pair(pair) = encounter else {
             return None;
         };
         let sides = pair.vertices();
@@ -354,7 +409,25 @@ impl<S: Space> Look<'_, S> {
             let pair = self.primitives.witness_at(&encounter, self.bodies, place);
             (Candidate::of(encounter, pair), dip)
         };
-        Some(own.map(node).to_vec())
+        Some(own.map(node))
+    }
+
+    /// Gap up to which what closes is a contact before it has been proven to meet, m: there the
+    /// direction at the start is still the right one.
+    fn local(&self, encounter: &Encounter) -> f64 {
+        let radius = |side: Option<[u32; 3]>| {
+            let v = side.map(|[v, ..]| v);
+            let soft = v.filter(|&v| self.primitives.is_soft(self.bodies, v));
+            soft.map(|v| self.primitives.vertices[v as usize].radius)
+        };
+        match encounter.vertices().map(radius) {
+            [Some(a), Some(b)] => LOCAL * (a + b),
+            // Something large and round has the same direction all around.
+            [Some(radius), None] | [None, Some(radius)] => {
+                radius.max(LOCAL * self.primitives.thickness(encounter))
+            }
+            [None, None] => 0.0,
+        }
     }
 
     /// How far the second of two nearest points goes as seen from the first, m.

@@ -122,8 +122,6 @@ pub(crate) struct Start<'a, S: Space> {
     pub(crate) free: Vec<Motion<S>>,
     /// Contacts that the last step solved.
     pub(crate) solved: &'a [Contact<S>],
-    /// Which bodies they touched.
-    pub(crate) touched: &'a [bool],
     /// Trees of the last step.
     pub(crate) trees: &'a RefCell<BroadPhase<S>>,
 }

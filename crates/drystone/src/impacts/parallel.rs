@@ -12,12 +12,17 @@ use crate::problem::assemble::Assembled;
 use crate::problem::{Impulses, Velocities};
 use crate::solve::SolveReport;
 use crate::space::Space;
+use crate::world::Phase;
+
+/// Part of the distance that is kept by which impacts of nodes may miss it.
+const ENOUGH: f64 = 0.25;
 
 /// Makes a step.
 pub(crate) fn parallel<S: Space>(
     start: &Start<'_, S>,
     primitives: &Primitives<S>,
     elastic: &mut Elastic<'_, S>,
+    watch: &mut dyn FnMut(Phase),
 ) -> Result<Outcome<S>, Failure<S>> {
     let (bodies, dt) = (start.bodies, start.settings.dt);
     let flight = Flight::new(start, bodies, primitives);
@@ -35,23 +40,26 @@ pub(crate) fn parallel<S: Space>(
     };
     let mut resolution = Resolution::default();
     let mut way = flight.way(&step.velocities, dt);
-    flight.check_start(&way)?;
     let mut hits = flight.near(&way);
+    flight.check_start()?;
     if hits.is_empty() {
         hits = flight.hits(&way);
     }
+    watch(Phase::Detection);
     while !hits.is_empty() && resolution.rounds < start.options.most {
         resolution.rounds += 1;
         resolution.impacts += hits.len();
-        if std::env::var("DBG").is_ok() { eprintln!("round {} hits {}", resolution.rounds, hits.len()); }
-        step.register.add(hits);
+        step.register.add(flight.on_nodes(&way, hits));
         step.settle(elastic)?;
+        watch(Phase::Contact);
         way = flight.way(&step.velocities, dt);
         hits = flight.hits(&way);
+        watch(Phase::Detection);
     }
     if !hits.is_empty() {
         way = fail_safe(&flight, &[], &mut step.velocities, dt, &mut resolution)?;
     }
+    watch(Phase::Rescue);
     Ok(step.end(&way, resolution))
 }
 
@@ -81,32 +89,18 @@ impl<S: Space> Step<'_, S> {
         elastic
             .couple(bodies, contacts)
             .map_err(|_| Failure::Numbers)?;
-        let mut solver = elastic.hurried(settings.solver);
+        let mut solver = elastic.hurried(settings.solver, ENOUGH * self.start.options.keep / settings.dt);
         let again = elastic.settle(
             bodies,
             &mut solver,
             &mut self.assembled,
             &mut self.impulses,
         );
-        if std::env::var("DBG").is_ok() { eprintln!("sweeps {} residual {} rows {}", again.iterations, again.residual, self.impulses.local.len()); }
         self.solve = SolveReport {
             iterations: self.solve.iterations.saturating_add(again.iterations),
             ..again
         };
         self.register.take(&self.assembled, &self.impulses);
-        if std::env::var("DBG").is_ok() {
-            let v = self.assembled.problem.velocities(&self.impulses);
-            let mut worst: Vec<(f64, usize)> = (0..self.impulses.local.len()).map(|r| {
-                let u = self.assembled.problem.offset_velocity(r, &v);
-                ((-crate::space::Components::component(u, 0)).max(0.0), r)
-            }).collect();
-            worst.sort_by(|a, b| b.0.total_cmp(&a.0));
-            eprintln!("approach 1e-3:{} 1e-2:{}", worst.iter().filter(|w| w.0 > 1e-3).count(), worst.iter().filter(|w| w.0 > 1e-2).count());
-            for &(w, r) in worst.iter().take(3) {
-                let hit = &self.register.hits[self.assembled.contact_of_row[r] as usize];
-                eprintln!("   {w:.4} {:?} target {:.4} gap {:.6} r {:?} mu {}", hit.encounter, self.assembled.problem.rows[r].target, hit.gap, self.impulses.local[r], self.assembled.problem.rows[r].mu);
-            }
-        }
         let after = self.assembled.problem.velocities(&self.impulses).motion;
         self.velocities.copy_from_slice(&after[..bodies.len()]);
         Ok(())

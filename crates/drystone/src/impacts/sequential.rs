@@ -21,8 +21,7 @@ pub(crate) fn sequential<S: Space>(
     primitives: &Primitives<S>,
 ) -> Result<Outcome<S>, Failure<S>> {
     let dt = start.settings.dt;
-    let flight = Flight::new(start, start.bodies, primitives);
-    flight.check_start(&flight.way(&start.free, dt))?;
+    Flight::new(start, start.bodies, primitives).check_start()?;
     let mut now: Bodies<S> = start.bodies.clone();
     let mut resolution = Resolution::default();
     let mut all: BTreeMap<[u32; 5], (Hit<S>, S::Vector)> = BTreeMap::new();

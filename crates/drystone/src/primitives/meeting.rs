@@ -87,10 +87,14 @@ impl<S: Space> Primitives<S> {
         }
     }
 
+    /// Whether a vertex is a node of a deformable.
+    pub(crate) fn is_soft(&self, bodies: &Bodies<S>, v: u32) -> bool {
+        bodies.node_of[self.vertices[v as usize].body as usize] != 0
+    }
+
     /// Whether a vertex belongs to faces of a deformable.
     pub(crate) fn is_soft_face(&self, bodies: &Bodies<S>, v: u32) -> bool {
-        let body = self.vertices[v as usize].body as usize;
-        self.has_faces[v as usize] && bodies.node_of[body] != 0
+        self.has_faces[v as usize] && self.is_soft(bodies, v)
     }
 
     /// Whether a vertex is one of a rigid point or edge with a thickness.

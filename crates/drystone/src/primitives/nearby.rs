@@ -87,7 +87,6 @@ impl Nearby {
                 is_asked[v] = true;
             }
         }
-        if std::env::var("DBG").is_ok() { eprintln!("asked {}", is_asked.iter().filter(|x| **x).count()); }
         if is_asked.contains(&true) {
             self.search(primitives, search, &is_asked, trees);
         }
@@ -155,19 +154,22 @@ impl Nearby {
             return None;
         }
         let encounter = Encounter::Pair(pair);
+        let least = primitives.thickness(&encounter) + search.reach.distance;
+        if self.passes_by(&pair, search.start, least) {
+            return None;
+        }
+        if let Some(normal) = rough_direction(&pair, place_in(search.start))
+            && self.gap_within_rooms(&pair, normal, search.start) > least
+        {
+            return None;
+        }
         let place = place_in(search.start);
         let witness = primitives.witness_at(&encounter, search.reach.bodies, place);
         let thickness = primitives.thickness(&encounter);
         let mut gap = f64::NEG_INFINITY;
         if let Some(witness) = &witness {
-            let [a, b] = pair.vertices();
-            let most = |side: [u32; 3]| {
-                let room = |v: u32| self.rooms[v as usize];
-                side.into_iter().map(room).fold(0.0, f64::max)
-            };
             gap = gap_along(&pair, witness.normal, search.start) - thickness;
-            let last = gap_along(&pair, witness.normal, &self.aims) - thickness;
-            if gap.min(last - most(a) - most(b)) > search.reach.distance {
+            if self.gap_within_rooms(&pair, witness.normal, search.start) > least {
                 return None;
             }
         }
@@ -178,6 +180,42 @@ impl Nearby {
                 witness,
                 gap,
             })
+    }
+}
+
+impl Nearby {
+    /// The least gap of a pair along a direction, at the start or wherever within their rooms its
+    /// vertices end, m.
+    fn gap_within_rooms(&self, pair: &Pair, normal: DVec3, start: &[[f64; 3]]) -> f64 {
+        let first = gap_along(pair, normal, start);
+        let most = |side: [u32; 3]| {
+            let room = |v: u32| self.rooms[v as usize];
+            side.into_iter().map(room).fold(0.0, f64::max)
+        };
+        let [a, b] = pair.vertices().map(most);
+        first.min(gap_along(pair, normal, &self.aims) - a - b)
+    }
+
+    /// Whether boxes around a pair's sides, as seen by one of its vertices that moves along, stay
+    /// farther apart than `least` (m): what moves together has small boxes then.
+    fn passes_by(&self, pair: &Pair, start: &[[f64; 3]], least: f64) -> bool {
+        let [a, b] = pair.vertices();
+        let [from, to] = [start, &self.aims].map(|x| move |v: u32| DVec3::from_array(x[v as usize]));
+        let frame = to(a[0]) - from(a[0]);
+        let around = |side: [u32; 3]| {
+            let (mut lower, mut upper, mut room) = (DVec3::INFINITY, DVec3::NEG_INFINITY, 0.0_f64);
+            for v in side {
+                let (x, y) = (from(v), to(v) - frame);
+                lower = lower.min(x).min(y);
+                upper = upper.max(x).max(y);
+                room = room.max(self.rooms[v as usize]);
+            }
+            (lower, upper, room)
+        };
+        let (first, second) = (around(a), around(b));
+        let gap = (first.0 - second.1).max(second.0 - first.1).max_element();
+        let size = first.1.abs().max(first.0.abs()).max_element();
+        gap > least + first.2 + second.2 + ROUNDING * (4.0 * size + gap)
     }
 }
 
@@ -201,6 +239,29 @@ impl Candidate {
             _ => false,
         }
     }
+}
+
+/// Roughly the direction from one side of a pair to the other, cheaply: any direction that has a gap
+/// proves it.
+fn rough_direction(pair: &Pair, place: impl Fn(u32) -> DVec3) -> Option<DVec3> {
+    let between = match *pair {
+        Pair::FaceVertex([a, b, c], v) => place(v) - (place(a) + place(b) + place(c)) / 3.0,
+        Pair::Edges([a, b], [c, d]) => {
+            // The nearest points of two lines, held within the edges one after the other.
+            let (p, q, r) = (place(b) - place(a), place(d) - place(c), place(a) - place(c));
+            let (pp, qq, pq) = (p.length_squared(), q.length_squared(), p.dot(q));
+            let (pr, qr) = (p.dot(r), q.dot(r));
+            let across = pp * qq - pq * pq;
+            let along = |way: f64, length: f64| (way / length).clamp(0.0, 1.0);
+            let s = along(pq * qr - pr * qq, across);
+            let t = along(pq * s + qr, qq);
+            let s = along(pq * t - pr, pp);
+            q * t - p * s - r
+        }
+        Pair::EdgeVertex(..) => return None,
+    };
+    let direction = between.normalize_or_zero();
+    (direction != DVec3::ZERO && direction.is_finite()).then_some(direction)
 }
 
 /// The gap between the sides of a pair along a direction, less what rounding may have added, m.
@@ -227,4 +288,58 @@ fn gap_between(a: &[u32], b: &[u32], normal: DVec3, places: &[[f64; 3]]) -> f64 
         size = size.max(x.abs());
     }
     lowest - highest - ROUNDING * size.max_element()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deform::meeting::nearest;
+
+    /// Numbers from −1 to 1: a step of a congruential generator.
+    fn noise(seed: &mut u32) -> f64 {
+        *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(*seed >> 8) / f64::from(1_u32 << 23) - 1.0
+    }
+
+    #[test]
+    fn what_is_left_out_stays_apart_wherever_vertices_end_in_their_rooms() {
+        let mut seed = 11;
+        let (mut by_boxes, mut by_planes) = (0, 0);
+        for case in 0..4000 {
+            let mut point = |size: f64| [0; 3].map(|_| size * noise(&mut seed));
+            let start: Vec<[f64; 3]> = (0..4).map(|_| point(1.0)).collect();
+            let bulk = point(3.0);
+            let add = |x: [f64; 3], y: [f64; 3]| [0, 1, 2].map(|k| x[k] + y[k]);
+            let aims: Vec<[f64; 3]> = (start.iter())
+                .map(|&x| add(add(x, bulk), point(0.2)))
+                .collect();
+            let nearby = Nearby {
+                aims: aims.clone(),
+                rooms: vec![0.05; 4],
+                pairs: Vec::new(),
+            };
+            let pair = match case % 2 {
+                0 => Pair::FaceVertex([0, 1, 2], 3),
+                _ => Pair::Edges([0, 1], [2, 3]),
+            };
+            let least = 0.05;
+            let rough = rough_direction(&pair, place_in(&start));
+            let boxes = nearby.passes_by(&pair, &start, least);
+            let planes = rough.is_some_and(|n| nearby.gap_within_rooms(&pair, n, &start) > least);
+            by_boxes += u32::from(boxes);
+            by_planes += u32::from(planes);
+            if !boxes && !planes {
+                continue;
+            }
+            // Within a ball of the room's radius: 0.05/√3 along each axis.
+            let ends: Vec<[f64; 3]> = aims.iter().map(|&x| add(x, point(0.028))).collect();
+            for k in 0..=20 {
+                let t = f64::from(k) / 20.0;
+                let place = |v: u32| place_in(&start)(v).lerp(place_in(&ends)(v), t);
+                let distance = nearest(&pair, place).distance;
+                assert!(distance > least, "case {case}: {distance}");
+            }
+        }
+        assert!(by_boxes > 500 && by_planes > 1000, "{by_boxes} {by_planes}");
+    }
 }

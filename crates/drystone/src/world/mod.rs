@@ -17,7 +17,8 @@ use crate::body::{Bodies, BodyId, BodyState, Motion};
 use crate::ccd::broad::BroadPhase;
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
-use crate::deform::coupling::{Elastic, touched};
+use crate::deform::coupling::{Elastic, Rule, touched};
+use crate::deform::gradients::Effort;
 use crate::deform::rescue::{Infeasible, Rescue, hold_deformables, rescue};
 use crate::deform::{Deformables, attachment, proximity};
 use crate::detect::continuous::{Nearness, hold_back};
@@ -304,7 +305,7 @@ impl<S: Space> World<S> {
             Strategy::Substep(options) => self.step_substep(&options),
             Strategy::Barrier(options) => self.step_barrier(&options),
             Strategy::Parallel(options) | Strategy::Sequential(options) => {
-                self.step_impacts(&options)
+                self.step_impacts(&options, watch)
             }
             Strategy::Penalty(options) => self.step_penalty(&options),
         }?;
@@ -322,6 +323,16 @@ impl<S: Space> World<S> {
             self.watch.sensors(&self.bodies, &mut self.events);
         }
         self.break_joints();
+    }
+
+    /// How elastic forces are worked out.
+    fn rule(&self, effort: Effort) -> Rule {
+        Rule {
+            dt: self.settings.dt,
+            integrator: self.settings.integrator,
+            threads: self.settings.threads,
+            effort,
+        }
     }
 
     /// All that decides about pairs.
@@ -384,11 +395,12 @@ impl<S: Space> World<S> {
 
         let (mut free, mut ledger) =
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        let rule = self.rule(Effort::Full);
         let mut elastic = Elastic::new(
             &mut self.deformables,
             &self.bodies,
             &mut free,
-            (dt, self.settings.integrator, self.settings.threads),
+            rule,
             &touched(&self.bodies, &self.contacts),
         )
         .map_err(StepError::Elastic)?;
@@ -591,11 +603,12 @@ impl<S: Space> World<S> {
         let (mut free, _) =
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
         // Where elastic forces are no numbers, the step says so; here they are left out.
+        let rule = self.rule(Effort::Full);
         let _ = Elastic::new(
             &mut self.deformables,
             &self.bodies,
             &mut free,
-            (dt, self.settings.integrator, self.settings.threads),
+            rule,
             &[],
         );
         assemble(

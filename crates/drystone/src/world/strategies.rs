@@ -1,12 +1,12 @@
 //! Which strategies serve a world, and the steps of those that watch motion.
 
-use super::{StepError, StepReport, World};
+use super::{Phase, StepError, StepReport, World};
 use crate::barrier::{self, Barrier, Evidence};
 use crate::body::{Kind, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Ledger, Solved, certify};
 use crate::deform::coupling::Elastic;
-use crate::detect::Contact;
+use crate::deform::gradients::Effort;
 use crate::detect::rules::PairRules;
 use crate::impacts::{self, Impacts, Outcome};
 use crate::integrate;
@@ -155,7 +155,11 @@ impl<S: Space> World<S> {
         })
     }
 
-    pub(super) fn step_impacts(&mut self, options: &Impacts) -> Result<StepReport, StepError> {
+    pub(super) fn step_impacts(
+        &mut self,
+        options: &Impacts,
+        watch: &mut dyn FnMut(Phase),
+    ) -> Result<StepReport, StepError> {
         let dt = self.settings.dt;
         let strategy = self.settings.strategy;
         integrate::steer(&mut self.bodies, self.time, dt);
@@ -163,18 +167,20 @@ impl<S: Space> World<S> {
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
         let primitives = Primitives::new(&self.bodies, &self.deformables)
             .map_err(|(body, shape)| self.failed(Failure::Shape(body, shape)))?;
+        watch(Phase::Detection);
+        let rule = self.rule(match strategy {
+            Strategy::Parallel(_) => Effort::Brisk,
+            _ => Effort::Full,
+        });
         let mut elastic = Elastic::new(
             &mut self.deformables,
             &self.bodies,
             &mut free,
-            (dt, self.settings.integrator, self.settings.threads),
+            rule,
             &[],
         )
         .map_err(StepError::Elastic)?;
-        let mut touched = vec![false; self.bodies.len()];
-        for k in self.solved.iter().flat_map(Contact::bodies) {
-            touched[k as usize] = true;
-        }
+        watch(Phase::Elastic);
         let trees = RefCell::new(std::mem::take(&mut *self.trees));
         let start = impacts::Start {
             bodies: &self.bodies,
@@ -188,12 +194,11 @@ impl<S: Space> World<S> {
             settings: &self.settings,
             free,
             solved: &self.solved,
-            touched: &touched,
             trees: &trees,
         };
         let outcome = match strategy {
             Strategy::Sequential(_) => impacts::sequential(&start, &primitives),
-            _ => impacts::parallel(&start, &primitives, &mut elastic),
+            _ => impacts::parallel(&start, &primitives, &mut elastic, watch),
         };
         if let Ok(outcome) = &outcome {
             elastic.enter(&mut ledger, &self.bodies, &outcome.motion, Some(&start.free));
@@ -201,6 +206,7 @@ impl<S: Space> World<S> {
         *self.trees = trees.into_inner();
         let outcome = outcome.map_err(|failure| self.failed(failure))?;
         self.arrive(&outcome.end)?;
+        watch(Phase::Motion);
         let Outcome {
             contacts,
             answered,
@@ -227,11 +233,12 @@ impl<S: Space> World<S> {
         self.refresh_contacts();
         let (mut free, mut ledger) =
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        let rule = self.rule(Effort::Full);
         let elastic = Elastic::new(
             &mut self.deformables,
             &self.bodies,
             &mut free,
-            (dt, self.settings.integrator, self.settings.threads),
+            rule,
             &[],
         )
         .map_err(StepError::Elastic)?;
