@@ -46,10 +46,12 @@ pub(super) struct Flight<'a, S: Space> {
     keep: f64,
     start: Vec<[f64; 3]>,
     still: Vec<Motion<S>>,
+    /// Of each vertex: largest square of the radius of the least circle around a face with it, m²,
+    /// at most.
+    spreads: Vec<f64>,
     trees: &'a RefCell<BroadPhase<S>>,
-    /// What may meet on ways, and what is near where everything stands.
-    on_ways: RefCell<Nearby>,
-    standing: RefCell<Nearby>,
+    /// What may meet on ways.
+    nearby: RefCell<Nearby>,
 }
 
 /// An impact on the way.
@@ -85,6 +87,7 @@ struct Look<'l, S: Space> {
     end: &'l [[f64; 3]],
     still: &'l [Motion<S>],
     way: &'l [Motion<S>],
+    spreads: &'l [f64],
 }
 
 impl<'a, S: Space> Flight<'a, S> {
@@ -94,8 +97,10 @@ impl<'a, S: Space> Flight<'a, S> {
         primitives: &'a Primitives<S>,
     ) -> Self {
         let still = vec![Motion::default(); bodies.len()];
+        let places = primitives.places(bodies, &still);
         Self {
-            start: primitives.places(bodies, &still),
+            spreads: primitives.spreads(&places),
+            start: places,
             still,
             bodies,
             primitives,
@@ -103,8 +108,7 @@ impl<'a, S: Space> Flight<'a, S> {
             settings: start.settings,
             keep: start.options.keep,
             trees: start.trees,
-            on_ways: RefCell::default(),
-            standing: RefCell::default(),
+            nearby: RefCell::default(),
         }
     }
 
@@ -123,8 +127,10 @@ impl<'a, S: Space> Flight<'a, S> {
 
     /// Fails if anything touches at the start.
     pub(super) fn check_start(&self) -> Result<(), Failure<S>> {
-        self.stand(0.0);
-        let nearby = self.standing.borrow();
+        if self.nearby.borrow().is_unknown() {
+            self.watch(&self.still, &self.start);
+        }
+        let nearby = self.nearby.borrow();
         let distance = |c: &Candidate| c.witness.map(|w| w.distance);
         let overlaps = |c: &&Candidate| !distance(c).is_some_and(|d| d > 0.0);
         let overlapping = nearby.pairs.iter().filter(overlaps);
@@ -152,25 +158,6 @@ impl<'a, S: Space> Flight<'a, S> {
         self.settings.threads as usize
     }
 
-    /// Makes sure that everything is known that is near where it stands; no way is longer than
-    /// `longest`, m.
-    fn stand(&self, longest: f64) {
-        let soft = |v: usize| self.primitives.is_soft(self.bodies, v as u32);
-        let radius = |v: usize| self.primitives.vertices[v].radius;
-        let all = 0..self.start.len();
-        let thickest = all.filter(|&v| soft(v)).map(radius).fold(0.0, f64::max);
-        let spare = |v: usize| {
-            if soft(v) {
-                LOCAL * radius(v)
-            } else {
-                thickest.max(longest.min(LOCAL * radius(v)))
-            }
-        };
-        let trees = &mut self.trees.borrow_mut();
-        let mut standing = self.standing.borrow_mut();
-        standing.cover(self.primitives, &self.search(), &self.start, spare, trees);
-    }
-
     /// Makes sure that everything is known that may meet on ways to these ends.
     fn watch(&self, way: &[Motion<S>], end: &[[f64; 3]]) {
         let bulge = self.primitives.bulge(way);
@@ -179,8 +166,8 @@ impl<'a, S: Space> Flight<'a, S> {
             bulge[v] + SWAY * length + 2.0 * self.keep
         };
         let trees = &mut self.trees.borrow_mut();
-        let mut on_ways = self.on_ways.borrow_mut();
-        on_ways.cover(self.primitives, &self.search(), end, spare, trees);
+        let mut nearby = self.nearby.borrow_mut();
+        nearby.cover(self.primitives, &self.search(), end, spare, trees);
     }
 
     fn look<'l>(&'l self, way: &'l [Motion<S>], end: &'l [[f64; 3]]) -> Look<'l, S> {
@@ -193,6 +180,7 @@ impl<'a, S: Space> Flight<'a, S> {
             end,
             still: &self.still,
             way,
+            spreads: &self.spreads,
         }
     }
 
@@ -201,7 +189,7 @@ impl<'a, S: Space> Flight<'a, S> {
         let end = self.primitives.places(self.bodies, way);
         self.watch(way, &end);
         let look = self.look(way, &end);
-        let pairs = &self.on_ways.borrow().pairs;
+        let pairs = &self.nearby.borrow().pairs;
         let mut hits = find(self.threads(), pairs, |candidate, found| {
             found.extend(look.hit(candidate));
         });
@@ -212,23 +200,29 @@ impl<'a, S: Space> Flight<'a, S> {
         hits
     }
 
-    /// Everything that rests at the start, or is so near that it can be seen without continuous
-    /// collision that it closes on a way. Points that several primitives share are there once.
-    pub(super) fn near(&self, way: &[Motion<S>]) -> Vec<Hit<S>> {
+    /// Those of the last step's contacts that still rest, or that close on a way and are so near
+    /// that it can be seen without continuous collision. Points that several primitives share are
+    /// there once.
+    pub(super) fn lasting(&self, way: &[Motion<S>], last: &[Contact<S>]) -> Vec<Hit<S>> {
         let end = self.primitives.places(self.bodies, way);
-        let length = |(x, y): (&[f64; 3], &[f64; 3])| {
-            DVec3::from_array(*x).distance(DVec3::from_array(*y))
-        };
-        let lengths = self.start.iter().zip(&end).map(length);
-        self.stand(lengths.fold(0.0, f64::max));
         let look = self.look(way, &end);
-        let pairs = &self.standing.borrow().pairs;
-        let hits = find(self.threads(), pairs, |candidate, found| {
-            match look.nodes_on(&candidate.encounter) {
-                Some(nodes) => found.extend(nodes.iter().filter_map(|node| look.near(node))),
-                None => found.extend(look.near(&(*candidate, 0.0))),
-            }
-        });
+        let place = |v: u32| DVec3::from_array(self.start[v as usize]);
+        let reach = self.search().reach;
+        let mut hits = Vec::with_capacity(last.len());
+        for contact in last {
+            let known = self.primitives.encounter_of(&contact.point.feature);
+            // Contacts of another strategy, or before bodies came and went, mean something else.
+            let is_same = |e: &Encounter| {
+                let bodies = [0, 1].map(|side| self.primitives.body_of(e, side));
+                bodies == [contact.a, contact.b] && self.primitives.is_met(&reach, e)
+            };
+            let Some(encounter) = known.filter(is_same) else {
+                continue;
+            };
+            let witness = self.primitives.witness_at(&encounter, self.bodies, place);
+            let candidate = Candidate::of(encounter, witness);
+            hits.extend(look.near(&(candidate, look.dip_of(&encounter))));
+        }
         once(&hits)
     }
 
@@ -381,8 +375,8 @@ impl<S: Space> Look<'_, S> {
     }
 
     /// The nodes of a face or an edge on something round, each as a pair with it, and how much
-    /// farther away they must stay for the face between them to stay out. `None` where the pair is
-    /// not such or the face is too large for it.
+    /// farther away they must stay for the faces between them to stay out. `None` where the pair is
+    /// not such or the faces are too large for it.
     fn nodes_on(&self, encounter: &Encounter) -> Option<[(Candidate, f64); 3]> {
         let Encounter::Pair(pair) = encounter else {
             return None;
@@ -390,26 +384,39 @@ impl<S: Space> Look<'_, S> {
         let sides = pair.vertices();
         let soft = (0..2).find(|&side| self.primitives.is_soft_face(self.bodies, sides[side][0]))?;
         let (own, round) = (sides[soft], sides[1 - soft]);
-        if !self.primitives.is_round(self.bodies, round[0]) {
+        let dips = own.map(|v| self.dip(v, round[0]));
+        let [Some(_), Some(_), Some(_)] = dips else {
             return None;
-        }
-        let place = |v: u32| DVec3::from_array(self.start[v as usize]);
-        let side = |k: usize| place(own[k]).distance_squared(place(own[(k + 1) % 3]));
-        // Of the least circle around the face, at most.
-        let radius_squared = side(0).max(side(1)).max(side(2)) / 3.0;
-        let radius = |v: u32| self.primitives.vertices[v as usize].radius;
-        let reach = radius(own[0]) + radius(round[0]);
-        let left = reach * reach - radius_squared;
-        let dip = reach - left.max(0.0).sqrt();
-        if left <= 0.0 || dip > DIP * radius(own[0]) {
-            return None;
-        }
-        let node = |v: u32| {
-            let encounter = Encounter::Pair(Pair::Edges([v, v], [round[0], round[1]]));
-            let pair = self.primitives.witness_at(&encounter, self.bodies, place);
-            (Candidate::of(encounter, pair), dip)
         };
-        Some(own.map(node))
+        let place = |v: u32| DVec3::from_array(self.start[v as usize]);
+        Some([0, 1, 2].map(|k| {
+            let encounter = Encounter::Pair(Pair::Edges([own[k]; 2], [round[0], round[1]]));
+            let witness = self.primitives.witness_at(&encounter, self.bodies, place);
+            (Candidate::of(encounter, witness), dips[k].unwrap_or(0.0))
+        }))
+    }
+
+    /// How much farther away than others a pair must stay, m: a node on something round.
+    fn dip_of(&self, encounter: &Encounter) -> f64 {
+        match encounter {
+            Encounter::Pair(Pair::Edges([v, w], [round, _])) if v == w => {
+                self.dip(*v, *round).unwrap_or(0.0)
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// How far the faces around a node may dip below it towards something round, m: with the
+    /// radius ρ of the least circle around a face, $R - \sqrt{R^2 - \rho^2}$. `None` where the
+    /// node has no faces, the other is not round, or it is much.
+    fn dip(&self, node: u32, round: u32) -> Option<f64> {
+        let is_such = self.primitives.is_soft_face(self.bodies, node)
+            && self.primitives.is_round(self.bodies, round);
+        let radius = |v: u32| self.primitives.vertices[v as usize].radius;
+        let reach = radius(node) + radius(round);
+        let left = reach * reach - self.spreads.get(node as usize)?;
+        let dip = reach - left.max(0.0).sqrt();
+        (is_such && left > 0.0 && dip <= DIP * radius(node)).then_some(dip)
     }
 
     /// Gap up to which what closes is a contact before it has been proven to meet, m: there the

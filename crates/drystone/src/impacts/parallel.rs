@@ -40,11 +40,14 @@ pub(crate) fn parallel<S: Space>(
     };
     let mut resolution = Resolution::default();
     let mut way = flight.way(&step.velocities, dt);
-    let mut hits = flight.near(&way);
-    flight.check_start()?;
-    if hits.is_empty() {
-        hits = flight.hits(&way);
+    step.register.add(flight.lasting(&way, start.solved));
+    if !step.register.hits.is_empty() {
+        step.settle(elastic)?;
+        watch(Phase::Contact);
+        way = flight.way(&step.velocities, dt);
     }
+    let mut hits = flight.hits(&way);
+    flight.check_start()?;
     watch(Phase::Detection);
     while !hits.is_empty() && resolution.rounds < start.options.most {
         resolution.rounds += 1;

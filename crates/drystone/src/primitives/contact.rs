@@ -2,6 +2,7 @@
 
 use super::{Encounter, Primitives, Witness, vector};
 use crate::body::{Bodies, Kind};
+use crate::deform::meeting::Pair;
 use crate::detect::{Contact, NodePoint};
 use crate::material::Materials;
 use crate::problem::{Row, Side};
@@ -53,6 +54,24 @@ pub(crate) fn feature_of(encounter: &Encounter) -> FeatureId {
         part_b: second,
         feature_a: third,
         feature_b: fourth,
+    }
+}
+
+impl<S: Space> Primitives<S> {
+    /// The encounter of a feature, if there are such primitives.
+    pub(crate) fn encounter_of(&self, feature: &FeatureId) -> Option<Encounter> {
+        let (kind, first) = (feature.part_a >> 30, feature.part_a & ((1 << 30) - 1));
+        let [second, third, fourth] = [feature.part_b, feature.feature_a, feature.feature_b];
+        let encounter = match kind {
+            0 => Encounter::Pair(Pair::FaceVertex([first, second, third], fourth)),
+            1 => Encounter::Pair(Pair::Edges([first, second], [third, fourth])),
+            2 => Encounter::Pair(Pair::EdgeVertex([first, second], third)),
+            _ => Encounter::Wall(first, second),
+        };
+        let has = |v: u32| (v as usize) < self.vertices.len();
+        let has_wall = kind != 3 || (first as usize) < self.walls.len();
+        let mut vertices = encounter.vertices().into_iter().flatten().flatten();
+        (has_wall && vertices.all(has)).then_some(encounter)
     }
 }
 

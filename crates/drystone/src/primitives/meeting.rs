@@ -87,6 +87,36 @@ impl<S: Space> Primitives<S> {
         }
     }
 
+    /// Whether two primitives may meet at all.
+    pub(crate) fn is_met(&self, reach: &Reach<'_, S>, encounter: &Encounter) -> bool {
+        match encounter {
+            Encounter::Pair(pair) => self.is_allowed(reach, pair),
+            Encounter::Wall(wall, v) => {
+                let (bodies, body) = (reach.bodies, self.vertices[*v as usize].body);
+                let wall = self.wall_body(*wall) as u32;
+                bodies.is_dynamic(body as usize)
+                    && Self::may_meet(bodies, reach.rules, wall, body)
+            }
+        }
+    }
+
+    /// Of each vertex: the largest square of the radius of the least circle around a face with it,
+    /// m², at most (a third of the square of the longest side). 0 where there are no faces.
+    pub(crate) fn spreads(&self, places: &[[f64; 3]]) -> Vec<f64> {
+        let place = place_in(places);
+        let mut spreads = vec![0.0_f64; places.len()];
+        for &face in &self.faces {
+            let [a, b, c] = face.map(&place);
+            let sides = [a.distance_squared(b), b.distance_squared(c), c.distance_squared(a)];
+            let spread = sides.into_iter().fold(0.0, f64::max) / 3.0;
+            for v in face {
+                let own = &mut spreads[v as usize];
+                *own = own.max(spread);
+            }
+        }
+        spreads
+    }
+
     /// Whether a vertex is a node of a deformable.
     pub(crate) fn is_soft(&self, bodies: &Bodies<S>, v: u32) -> bool {
         bodies.node_of[self.vertices[v as usize].body as usize] != 0

@@ -62,6 +62,11 @@ pub(crate) struct Search<'a, S: Space> {
 }
 
 impl Nearby {
+    /// Whether nothing has been searched yet.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.aims.is_empty()
+    }
+
     /// Makes sure that everything is known that may meet on straight ways to `ends`. `spare` is how
     /// much room a vertex gets at least, m.
     pub(crate) fn cover<S: Space>(
