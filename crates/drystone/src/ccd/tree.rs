@@ -236,12 +236,7 @@ impl<S: Space> BoxTree<S> {
     }
 
     /// Calls `found` with the number of every box that overlaps one, with the origin of the fit.
-    pub(super) fn around(
-        &self,
-        bounds: &Bounds<S>,
-        origin: S::Vector,
-        mut found: impl FnMut(u32),
-    ) {
+    pub(super) fn around(&self, bounds: &Bounds<S>, origin: S::Vector, mut found: impl FnMut(u32)) {
         if self.groups.is_empty() {
             return;
         }

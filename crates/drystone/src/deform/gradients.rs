@@ -13,6 +13,9 @@
 //! precision: half the memory, twice the lanes, and no digit lost in the end. The error is
 //! measured as $r^T P^{-1} r$ (J, P the preconditioner), the energy that is missing or too much.
 //!
+//! Where a small error does no harm ([`Effort::Brisk`]) the iteration ends sooner, and what is left
+//! of r as a whole is put into a common motion: $1^T(hD + h^2K) = 0$, so momentum is kept to rounding.
+//!
 //! Nodes are cut into eight domains whatever the number of threads. A sweep stays within a
 //! domain, and sums are taken domain by domain, so the bits are the same for any number.
 
@@ -177,7 +180,11 @@ impl Gradients {
             worker.wait();
             for node in worker.share(DOMAINS).flat_map(|k| domain(nodes, k)) {
                 let product = rows.times(node, |k| change.read(k));
-                let own = if mass[node].is_finite() { mass[node] } else { 0.0 };
+                let own = if mass[node].is_finite() {
+                    mass[node]
+                } else {
+                    0.0
+                };
                 let product = sum(product, change.read(node), own);
                 rest.write(node, sum(base.read(node), product, -1.0));
             }

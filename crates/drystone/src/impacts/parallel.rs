@@ -92,13 +92,11 @@ impl<S: Space> Step<'_, S> {
         elastic
             .couple(bodies, contacts)
             .map_err(|_| Failure::Numbers)?;
-        let mut solver = elastic.hurried(settings.solver, ENOUGH * self.start.options.keep / settings.dt);
-        let again = elastic.settle(
-            bodies,
-            &mut solver,
-            &mut self.assembled,
-            &mut self.impulses,
+        let mut solver = elastic.hurried(
+            settings.solver,
+            ENOUGH * self.start.options.keep / settings.dt,
         );
+        let again = elastic.settle(bodies, &mut solver, &mut self.assembled, &mut self.impulses);
         self.solve = SolveReport {
             iterations: self.solve.iterations.saturating_add(again.iterations),
             ..again

@@ -94,8 +94,7 @@ impl<S: Space> Primitives<S> {
             Encounter::Wall(wall, v) => {
                 let (bodies, body) = (reach.bodies, self.vertices[*v as usize].body);
                 let wall = self.wall_body(*wall) as u32;
-                bodies.is_dynamic(body as usize)
-                    && Self::may_meet(bodies, reach.rules, wall, body)
+                bodies.is_dynamic(body as usize) && Self::may_meet(bodies, reach.rules, wall, body)
             }
         }
     }
@@ -107,7 +106,11 @@ impl<S: Space> Primitives<S> {
         let mut spreads = vec![0.0_f64; places.len()];
         for &face in &self.faces {
             let [a, b, c] = face.map(&place);
-            let sides = [a.distance_squared(b), b.distance_squared(c), c.distance_squared(a)];
+            let sides = [
+                a.distance_squared(b),
+                b.distance_squared(c),
+                c.distance_squared(a),
+            ];
             let spread = sides.into_iter().fold(0.0, f64::max) / 3.0;
             for v in face {
                 let own = &mut spreads[v as usize];
@@ -155,11 +158,12 @@ impl<S: Space> Primitives<S> {
             faces: &self.faces,
         };
         let (from, to) = (points(start), points(end));
-        let found = BroadPhase::<S>::default().gather(&mesh, [&from, &to], (&growth, None, 1), |met| {
-            let pair = self.pair_of(met)?;
-            self.is_allowed(reach, &pair)
-                .then_some(Encounter::Pair(pair))
-        });
+        let found =
+            BroadPhase::<S>::default().gather(&mesh, [&from, &to], (&growth, None, 1), |met| {
+                let pair = self.pair_of(met)?;
+                self.is_allowed(reach, &pair)
+                    .then_some(Encounter::Pair(pair))
+            });
         // Numbers that are none have no pairs; the world notices them when it moves.
         let mut found = found.unwrap_or_default();
         found.sort_unstable_by_key(Encounter::key);

@@ -287,12 +287,7 @@ impl<S: Space> Primitives<S> {
     }
 
     /// A wall's unit vector and a point of its surface after its body went `way`.
-    pub(crate) fn wall_at(
-        &self,
-        wall: u32,
-        bodies: &Bodies<S>,
-        way: &Motion<S>,
-    ) -> (DVec3, DVec3) {
+    pub(crate) fn wall_at(&self, wall: u32, bodies: &Bodies<S>, way: &Motion<S>) -> (DVec3, DVec3) {
         let wall = &self.walls[wall as usize];
         let k = wall.body as usize;
         let rotation = turned(bodies, way, k);

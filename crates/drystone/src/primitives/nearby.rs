@@ -205,7 +205,8 @@ impl Nearby {
     /// farther apart than `least` (m): what moves together has small boxes then.
     fn passes_by(&self, pair: &Pair, start: &[[f64; 3]], least: f64) -> bool {
         let [a, b] = pair.vertices();
-        let [from, to] = [start, &self.aims].map(|x| move |v: u32| DVec3::from_array(x[v as usize]));
+        let [from, to] =
+            [start, &self.aims].map(|x| move |v: u32| DVec3::from_array(x[v as usize]));
         let frame = to(a[0]) - from(a[0]);
         let around = |side: [u32; 3]| {
             let (mut lower, mut upper, mut room) = (DVec3::INFINITY, DVec3::NEG_INFINITY, 0.0_f64);
@@ -253,7 +254,11 @@ fn rough_direction(pair: &Pair, place: impl Fn(u32) -> DVec3) -> Option<DVec3> {
         Pair::FaceVertex([a, b, c], v) => place(v) - (place(a) + place(b) + place(c)) / 3.0,
         Pair::Edges([a, b], [c, d]) => {
             // The nearest points of two lines, held within the edges one after the other.
-            let (p, q, r) = (place(b) - place(a), place(d) - place(c), place(a) - place(c));
+            let (p, q, r) = (
+                place(b) - place(a),
+                place(d) - place(c),
+                place(a) - place(c),
+            );
             let (pp, qq, pq) = (p.length_squared(), q.length_squared(), p.dot(q));
             let (pr, qr) = (p.dot(r), q.dot(r));
             let across = pp * qq - pq * pq;

@@ -604,13 +604,7 @@ impl<S: Space> World<S> {
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
         // Where elastic forces are no numbers, the step says so; here they are left out.
         let rule = self.rule(Effort::Full);
-        let _ = Elastic::new(
-            &mut self.deformables,
-            &self.bodies,
-            &mut free,
-            rule,
-            &[],
-        );
+        let _ = Elastic::new(&mut self.deformables, &self.bodies, &mut free, rule, &[]);
         assemble(
             &self.bodies,
             &self.contacts,

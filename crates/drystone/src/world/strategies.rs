@@ -172,14 +172,8 @@ impl<S: Space> World<S> {
             Strategy::Parallel(_) => Effort::Brisk,
             _ => Effort::Full,
         });
-        let mut elastic = Elastic::new(
-            &mut self.deformables,
-            &self.bodies,
-            &mut free,
-            rule,
-            &[],
-        )
-        .map_err(StepError::Elastic)?;
+        let mut elastic = Elastic::new(&mut self.deformables, &self.bodies, &mut free, rule, &[])
+            .map_err(StepError::Elastic)?;
         watch(Phase::Elastic);
         let trees = RefCell::new(std::mem::take(&mut *self.trees));
         let start = impacts::Start {
@@ -201,7 +195,12 @@ impl<S: Space> World<S> {
             _ => impacts::parallel(&start, &primitives, &mut elastic, watch),
         };
         if let Ok(outcome) = &outcome {
-            elastic.enter(&mut ledger, &self.bodies, &outcome.motion, Some(&start.free));
+            elastic.enter(
+                &mut ledger,
+                &self.bodies,
+                &outcome.motion,
+                Some(&start.free),
+            );
         }
         *self.trees = trees.into_inner();
         let outcome = outcome.map_err(|failure| self.failed(failure))?;
@@ -234,14 +233,8 @@ impl<S: Space> World<S> {
         let (mut free, mut ledger) =
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
         let rule = self.rule(Effort::Full);
-        let elastic = Elastic::new(
-            &mut self.deformables,
-            &self.bodies,
-            &mut free,
-            rule,
-            &[],
-        )
-        .map_err(StepError::Elastic)?;
+        let elastic = Elastic::new(&mut self.deformables, &self.bodies, &mut free, rule, &[])
+            .map_err(StepError::Elastic)?;
         let assembled = assemble(
             &self.bodies,
             &self.contacts,

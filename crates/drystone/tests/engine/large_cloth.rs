@@ -106,11 +106,10 @@ fn what_lies_still_is_carried_by_its_weight() {
         let report = world.step().unwrap();
         let certificate = report.certificate.unwrap();
         assert!(certificate.momentum_n_s < 1e-9, "{certificate:?}");
-        let on_floor = |c: &&drystone::Contact<drystone::D3>| c.a == 0 || c.b == 0;
         let contacts = world.solved_contacts();
         carried += contacts
             .iter()
-            .filter(on_floor)
+            .filter(|c| c.a == 0 || c.b == 0)
             .map(|c| c.impulse.y.abs())
             .sum::<f64>();
     }
@@ -140,7 +139,7 @@ fn sheets_that_meet_keep_their_momentum() {
     };
     let before = momentum(&world);
     let mut contacts = 0;
-    for _ in 0..12 {
+    for _ in 0..4 {
         let report = world.step().unwrap();
         contacts = contacts.max(report.contacts);
         assert!(!report.resolution.gave_up, "{:?}", report.resolution);
@@ -154,14 +153,14 @@ fn sheets_that_meet_keep_their_momentum() {
 
 #[test]
 fn a_draped_sheet_has_the_same_bits_for_any_number_of_threads_and_never_intersects() {
-    let mut worlds = [1, 2, 3].map(draped);
-    for step in 0..24 {
+    let mut worlds = [1, 3].map(draped);
+    for step in 0..12 {
         for world in &mut worlds {
             let report = world.step().unwrap();
             assert!(report.resolution.cut_bodies == 0, "{:?}", report.resolution);
         }
-        let [first, second, third] = worlds.each_ref().map(World3::state_hash);
-        assert!(first == second && second == third, "step {step}");
+        let [first, second] = worlds.each_ref().map(World3::state_hash);
+        assert!(first == second, "step {step}");
         if step % 6 == 5 {
             let audit = worlds[0].audit().unwrap();
             assert!(audit.intersections.is_empty(), "step {step}");
@@ -173,14 +172,14 @@ fn a_draped_sheet_has_the_same_bits_for_any_number_of_threads_and_never_intersec
 #[test]
 fn trees_that_were_kept_change_no_bits() {
     let mut world = draped(2);
-    for _ in 0..20 {
+    for _ in 0..8 {
         world.step().unwrap();
     }
     let saved = world.snapshot();
     // The same shapes, but trees that have seen nothing.
     let mut other = draped(2);
     other.restore(&saved).unwrap();
-    for step in 0..6 {
+    for step in 0..4 {
         world.step().unwrap();
         other.step().unwrap();
         assert!(world.state_hash() == other.state_hash(), "step {step}");
