@@ -203,6 +203,21 @@ impl<'a, S: Space> Flight<'a, S> {
         once(&hits)
     }
 
+    /// Everything known that rests, or that closes on a way and is so near that it can be seen
+    /// without continuous collision.
+    pub(super) fn near(&self, way: &[Motion<S>]) -> Vec<Hit<S>> {
+        let end = self.primitives.places(self.bodies, way);
+        let look = self.look(way, &end);
+        let pairs = &self.nearby.borrow().pairs;
+        let hits = find(self.threads(), pairs, |candidate, found| {
+            match look.nodes_on(&candidate.encounter) {
+                Some(nodes) => found.extend(nodes.iter().filter_map(|node| look.near(node))),
+                None => found.extend(look.near(&(*candidate, 0.0))),
+            }
+        });
+        once(&hits)
+    }
+
     /// Impacts with something round as impacts of nodes with it, where those stand for them.
     pub(super) fn on_nodes(&self, way: &[Motion<S>], hits: Vec<Hit<S>>) -> Vec<Hit<S>> {
         let end = self.primitives.places(self.bodies, way);

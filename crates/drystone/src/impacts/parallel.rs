@@ -52,6 +52,10 @@ pub(crate) fn parallel<S: Space>(
     while !hits.is_empty() && resolution.rounds < start.options.most {
         resolution.rounds += 1;
         resolution.impacts += hits.len();
+        if resolution.rounds == 1 {
+            // What they push will meet the next: that saves rounds.
+            step.register.add(flight.near(&way));
+        }
         step.register.add(flight.on_nodes(&way, hits));
         step.settle(elastic)?;
         watch(Phase::Contact);
