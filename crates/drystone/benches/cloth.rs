@@ -3,7 +3,9 @@
 //! `cargo bench -p drystone --bench cloth` prints a table for people and a line of JSON for
 //! programs: sheets of 32² to 256² squares draped on a sphere, and five sheets of 128², in the
 //! strategies `velocity` and `parallel`. Give sizes, sheets as `5x128` and strategies as arguments
-//! (`-- 32 5x64 parallel`) for fewer. Phases are known of `velocity` only.
+//! (`-- 32 5x64 parallel`) for fewer.
+//!
+//! Rounds are how often `parallel` solved its impacts.
 //!
 //! The cloth falls flat on the sphere for half a second, which is not counted, and hangs around it
 //! in folds then. One more step at the end is judged: the largest
@@ -76,6 +78,8 @@ struct Cost {
     /// Seconds of processor time, all threads together.
     processor: f64,
     contacts: f64,
+    /// Times that impacts were solved.
+    rounds: f64,
     /// Seconds of each phase, all steps together.
     phases: BTreeMap<Phase, f64>,
 }
@@ -95,7 +99,7 @@ fn measure(world: &mut World3, steps: usize) -> Cost {
         world.step().unwrap();
     }
     let mut phases: BTreeMap<Phase, f64> = BTreeMap::new();
-    let mut contacts = 0;
+    let (mut contacts, mut rounds) = (0, 0);
     let (began, processor) = (Instant::now(), processor_time());
     for _ in 0..steps {
         let mut last = Instant::now();
@@ -106,12 +110,14 @@ fn measure(world: &mut World3, steps: usize) -> Cost {
             })
             .unwrap();
         contacts += report.contacts;
+        rounds += report.resolution.rounds;
     }
     let count = steps as f64;
     Cost {
         wall: began.elapsed().as_secs_f64() / count,
         processor: (processor_time() - processor) / count,
         contacts: contacts as f64 / count,
+        rounds: f64::from(rounds) / count,
         phases,
     }
 }
@@ -130,12 +136,13 @@ fn report(n: u32, sheets: u32, strategy: Strategy) -> String {
     let judged = world.step().unwrap().certificate.unwrap();
     let audit = world.audit().unwrap();
     println!(
-        "| {} | {sheets} × {n}² | {:.0} | {:.1} | {:.1} | {:.1} | {} | {} | {} | {} | {:.1e} | {:.1e} | {} |",
+        "| {} | {sheets} × {n}² | {:.0} | {:.1} | {:.1} | {:.1} | {:.1} | {} | {} | {} | {} | {:.1e} | {:.1e} | {} |",
         strategy.name(),
         cost.contacts,
         1e3 * cost.wall,
         1e3 * cost.processor,
         1e6 * cost.processor / cost.contacts,
+        cost.rounds,
         share(Phase::Elastic),
         share(Phase::Contact),
         share(Phase::Rescue),
@@ -172,10 +179,10 @@ fn main() {
         strategies = both.filter_map(Strategy::named).collect();
     }
     println!(
-        "| strategy | cloth | contacts | ms a step | ms of processor time | µs a contact | elastic | contact \
+        "| strategy | cloth | contacts | ms a step | ms of processor time | µs a contact | rounds | elastic | contact \
          | rescue | detection | residual, m/s | momentum, N·s | intersections |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     let mut json = Vec::new();
     for strategy in strategies {
         for &(n, sheets) in &cases {

@@ -25,11 +25,14 @@
 //! assert_eq!(broad.edge_edge(), <[[u32; 2]; 0]>::default());
 //! ```
 
+mod gather;
+
 use thiserror::Error;
 
 use super::tree::BoxTree;
 use crate::shape::Bounds;
 use crate::space::{Components, D2, D3, Linear, Space};
+use std::ops::Range;
 
 /// Edges and faces by the numbers of their vertices.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,6 +92,8 @@ pub struct BroadPhase<S: Space> {
     vertex_edge: Vec<[u32; 2]>,
     vertex_face: Vec<[u32; 2]>,
     edge_edge: Vec<[u32; 2]>,
+    /// Sweeps since the trees were sorted.
+    age: u32,
 }
 
 impl<S: Space> Default for BroadPhase<S> {
@@ -102,8 +107,20 @@ impl<S: Space> Default for BroadPhase<S> {
             vertex_edge: Vec::new(),
             vertex_face: Vec::new(),
             edge_edge: Vec::new(),
+            age: 0,
         }
     }
+}
+
+/// Two primitives whose swept boxes overlap, by their numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Met {
+    /// A vertex and an edge, in the plane.
+    VertexEdge(u32, u32),
+    /// A vertex and a face.
+    VertexFace(u32, u32),
+    /// Two edges, the smaller number first.
+    Edges(u32, u32),
 }
 
 /// Whether trees are sorted anew or only fitted.
@@ -143,6 +160,36 @@ impl<S: Space> BroadPhase<S> {
             self.boxes.push(bounds);
         }
         Ok(())
+    }
+
+    /// Candidates of some groups of vertices.
+    fn meet_vertices(&self, mesh: &Mesh<'_>, leaves: Range<usize>, mut met: impl FnMut(Met)) {
+        if S::DIM == 2 {
+            let tree = &self.edges;
+            self.vertices.pairs_with_from(leaves, tree, |vertex, edge| {
+                if !mesh.edges[edge as usize].contains(&vertex) {
+                    met(Met::VertexEdge(vertex, edge));
+                }
+            });
+        } else {
+            let tree = &self.faces;
+            self.vertices.pairs_with_from(leaves, tree, |vertex, face| {
+                if !mesh.faces[face as usize].contains(&vertex) {
+                    met(Met::VertexFace(vertex, face));
+                }
+            });
+        }
+    }
+
+    /// Candidates of some groups of edges in space.
+    fn meet_edges(&self, mesh: &Mesh<'_>, leaves: Range<usize>, mut met: impl FnMut(Met)) {
+        self.edges.pairs_from(leaves, |first, second| {
+            let [a, b] = mesh.edges[first as usize];
+            let other = &mesh.edges[second as usize];
+            if !(other.contains(&a) || other.contains(&b)) {
+                met(Met::Edges(first.min(second), first.max(second)));
+            }
+        });
     }
 
     fn fit(&mut self, mesh: &Mesh<'_>, fit: Fit) {
@@ -223,24 +270,20 @@ impl BroadPhase<D3> {
     }
 
     fn find(&mut self, mesh: &Mesh<'_>) {
-        let found = &mut self.vertex_face;
-        found.clear();
-        self.vertices.pairs_with(&self.faces, |vertex, face| {
-            if !mesh.faces[face as usize].contains(&vertex) {
-                found.push([vertex, face]);
-            }
-        });
-        sort(found);
-        let found = &mut self.edge_edge;
-        found.clear();
-        self.edges.pairs(|first, second| {
-            let [a, b] = mesh.edges[first as usize];
-            let other = &mesh.edges[second as usize];
-            if !(other.contains(&a) || other.contains(&b)) {
-                found.push([first.min(second), first.max(second)]);
-            }
-        });
-        sort(found);
+        let [mut of_faces, mut of_edges] =
+            [&mut self.vertex_face, &mut self.edge_edge].map(std::mem::take);
+        of_faces.clear();
+        of_edges.clear();
+        let mut note = |met: Met| match met {
+            Met::VertexFace(vertex, face) => of_faces.push([vertex, face]),
+            Met::Edges(first, second) => of_edges.push([first, second]),
+            Met::VertexEdge(..) => {}
+        };
+        self.meet_vertices(mesh, 0..self.vertices.leaves(), &mut note);
+        self.meet_edges(mesh, 0..self.edges.leaves(), note);
+        sort(&mut of_faces);
+        sort(&mut of_edges);
+        (self.vertex_face, self.edge_edge) = (of_faces, of_edges);
     }
 
     /// Vertices and faces that may meet.
@@ -310,14 +353,15 @@ impl BroadPhase<D2> {
     }
 
     fn find(&mut self, mesh: &Mesh<'_>) {
-        let found = &mut self.vertex_edge;
+        let mut found = std::mem::take(&mut self.vertex_edge);
         found.clear();
-        self.vertices.pairs_with(&self.edges, |vertex, edge| {
-            if !mesh.edges[edge as usize].contains(&vertex) {
+        self.meet_vertices(mesh, 0..self.vertices.leaves(), |met| {
+            if let Met::VertexEdge(vertex, edge) = met {
                 found.push([vertex, edge]);
             }
         });
-        sort(found);
+        sort(&mut found);
+        self.vertex_edge = found;
     }
 
     /// Vertices and edges that may meet.

@@ -13,6 +13,7 @@
 
 use crate::shape::Bounds;
 use crate::space::{Components, Space};
+use std::ops::Range;
 
 /// Boxes in a group.
 const GROUP: usize = 4;
@@ -181,14 +182,15 @@ impl<S: Space> BoxTree<S> {
     }
 
     /// The number of groups of boxes.
-    fn leaves(&self) -> usize {
+    pub(super) fn leaves(&self) -> usize {
         self.order.len().div_ceil(GROUP)
     }
 
-    /// Calls `found` with the numbers of every two different boxes that overlap, each pair once.
-    pub(super) fn pairs(&self, mut found: impl FnMut(u32, u32)) {
+    /// Calls `found` with the numbers of two different boxes that overlap: each pair once, if
+    /// every group of boxes is asked once.
+    pub(super) fn pairs_from(&self, leaves: Range<usize>, mut found: impl FnMut(u32, u32)) {
         let mut waiting = [(0, 0); WAITING];
-        for leaf in 0..self.leaves() {
+        for leaf in leaves {
             let own = &self.groups[leaf];
             for lane in 0..GROUP.min(self.order.len() - leaf * GROUP) {
                 let after = own.overlapping(&own.lane(lane)) & (!1 << lane);
@@ -213,19 +215,38 @@ impl<S: Space> BoxTree<S> {
         }
     }
 
-    /// Calls `found` with the number of a box here and the number of one of the other tree for
-    /// every two that overlap. Both trees have the same origin.
-    pub(super) fn pairs_with(&self, other: &Self, mut found: impl FnMut(u32, u32)) {
+    /// Calls `found` with the number of a box of some groups here and the number of one of the
+    /// other tree for every two that overlap. Both trees have the same origin.
+    pub(super) fn pairs_with_from(
+        &self,
+        leaves: Range<usize>,
+        other: &Self,
+        mut found: impl FnMut(u32, u32),
+    ) {
         if other.groups.is_empty() {
             return;
         }
         let mut waiting = [(0, 0); WAITING];
-        for leaf in 0..self.leaves() {
+        for leaf in leaves {
             let around = self.groups[leaf].union();
             other.descend((other.levels.len() - 1, 0), &around, &mut waiting, |met| {
                 meet((leaf, self), (met, other), &mut found);
             });
         }
+    }
+
+    /// Calls `found` with the number of every box that overlaps one, with the origin of the fit.
+    pub(super) fn around(&self, bounds: &Bounds<S>, origin: S::Vector, mut found: impl FnMut(u32)) {
+        if self.groups.is_empty() {
+            return;
+        }
+        let query = Small::around(bounds, origin);
+        let top = (self.levels.len() - 1, 0);
+        self.descend(top, &query, &mut [(0, 0); WAITING], |leaf| {
+            for lane in lanes(self.groups[leaf].overlapping(&query)) {
+                found(self.order[leaf * GROUP + lane].1);
+            }
+        });
     }
 
     /// Calls `leaf` with every group of boxes that may overlap the box, below a group of a level.

@@ -23,12 +23,13 @@
 //! The contact problem that is kept and judged is that of the last round. What is left of v − z
 //! shows in the certificate as an error of momentum, for large systems as a residual of contact.
 
+mod apart;
+
 use super::Integrator;
 use super::gradients::Effort;
 use super::rounds::Rounds;
 use super::store::{Deformables, Soft};
 use crate::body::{Bodies, Motion};
-use crate::certify::Ledger;
 use crate::detect::Contact;
 use crate::problem::Impulses;
 use crate::problem::assemble::Assembled;
@@ -53,17 +54,28 @@ const LARGE_TOLERANCE: f64 = 5e-4;
 /// Sweeps after the last of them at most.
 const LARGE_SWEEPS: u32 = 6;
 
+/// How elastic forces are worked out.
+#[derive(Clone, Copy)]
+pub(crate) struct Rule {
+    /// Length of the step, s.
+    pub(crate) dt: f64,
+    pub(crate) integrator: Integrator,
+    pub(crate) threads: u32,
+    /// How well what contact does not touch is solved, where it is large.
+    pub(crate) effort: Effort,
+}
+
 /// The elastic part of a step.
 pub(crate) struct Elastic<'a, S: Space> {
     deformables: &'a mut Deformables,
-    integrator: Integrator,
-    threads: u32,
+    rule: Rule,
     /// v*: velocities after all forces but elastic ones.
     starred: Vec<Motion<S>>,
-    /// Length of the step, s.
-    dt: f64,
     /// ρ of each body, kg: 0 for all but nodes in contact.
     second_mass: Vec<f64>,
+    /// Whether the free velocities of nodes, and not those after contact, are where elastic forces
+    /// were taken: of each deformable by its place.
+    is_apart: Vec<bool>,
 }
 
 /// Which nodes contacts can move.
@@ -84,7 +96,7 @@ impl<'a, S: Space> Elastic<'a, S> {
         deformables: &'a mut Deformables,
         bodies: &Bodies<S>,
         free: &mut [Motion<S>],
-        (dt, integrator, threads): (f64, Integrator, u32),
+        rule: Rule,
         touched: &[bool],
     ) -> Result<Self, String> {
         let mut second_mass = vec![0.0; bodies.len()];
@@ -93,9 +105,9 @@ impl<'a, S: Space> Elastic<'a, S> {
         } else {
             free.to_vec()
         };
-        let rule = (dt, integrator, inner_threads(deformables, threads));
-        let prepared = each(&mut deformables.list, threads, |soft| {
-            prepare(soft, bodies, &starred, (rule, true), touched)
+        let inner = inner_rule(deformables, rule);
+        let prepared = each(&mut deformables.list, rule.threads, |soft| {
+            prepare(soft, bodies, &starred, (inner, true), touched)
         });
         for (place, done) in prepared {
             let Prepared { masses, change } = done?;
@@ -108,30 +120,30 @@ impl<'a, S: Space> Elastic<'a, S> {
                 });
             }
         }
+        let is_apart = vec![true; deformables.list.len()];
         Ok(Self {
             deformables,
-            dt,
-            integrator,
-            threads,
+            rule,
             starred,
             second_mass,
+            is_apart,
         })
     }
 
     /// Prepares deformables anew for contact at other nodes. Fails with the name of a deformable
     /// whose forces are no numbers.
     pub(crate) fn touch(&mut self, bodies: &Bodies<S>, touched: &[bool]) -> Result<(), String> {
-        if self.integrator == Integrator::Symplectic {
+        if self.rule.integrator == Integrator::Symplectic {
             return Ok(());
         }
         let starred = &self.starred;
-        let inner = inner_threads(self.deformables, self.threads);
-        let rule = (self.dt, self.integrator, inner);
-        let prepared = each(&mut self.deformables.list, self.threads, |soft| {
-            prepare(soft, bodies, starred, (rule, false), touched)
+        let rule = inner_rule(self.deformables, self.rule);
+        let prepared = each(&mut self.deformables.list, self.rule.threads, |soft| {
+            let is_touched = soft.nodes.iter().any(|&k| touched[k as usize]);
+            is_touched.then(|| prepare(soft, bodies, starred, (rule, false), touched))
         });
         self.second_mass.fill(0.0);
-        for (_, done) in prepared {
+        for done in prepared.into_iter().filter_map(|(_, done)| done) {
             for (k, mass) in done?.masses {
                 self.second_mass[k] = mass;
             }
@@ -148,7 +160,7 @@ impl<'a, S: Space> Elastic<'a, S> {
         impulses: &mut Impulses<S>,
     ) -> SolveReport {
         let is_touched = self.second_mass.iter().any(|&mass| mass > 0.0);
-        if !is_touched || self.integrator == Integrator::Symplectic {
+        if !is_touched || self.rule.integrator == Integrator::Symplectic {
             return settle(solver, assembled, impulses);
         }
         let mut rounds = self.begin(bodies, assembled, impulses);
@@ -184,8 +196,7 @@ impl<'a, S: Space> Elastic<'a, S> {
 
     /// Whether any system is solved by conjugate gradients.
     fn is_large(&self) -> bool {
-        let system = |soft: &Soft| soft.system.0.as_ref().is_some_and(|s| s.is_iterative());
-        self.deformables.iter().any(system)
+        self.deformables.iter().any(is_iterative)
     }
 
     /// Solves H v = M v\* + h f + Jᵀγ for large systems with the impulses that were found: rounds
@@ -202,7 +213,7 @@ impl<'a, S: Space> Elastic<'a, S> {
         let (starred, second_mass) = (&self.starred, &self.second_mass);
         let of_contact = |k: usize, free: &[Motion<S>]| reached[k].linear - free[k].linear;
         let before = &free[..];
-        let changes = each(&mut self.deformables.list, self.threads, |soft| {
+        let changes = each(&mut self.deformables.list, self.rule.threads, |soft| {
             let is_touched = soft.nodes.iter().any(|&k| second_mass[k as usize] > 0.0);
             let is_meant = is_touched && soft.system.0.as_ref()?.is_iterative();
             let mut system = soft.system.0.take_if(|_| is_meant)?;
@@ -332,7 +343,7 @@ impl<'a, S: Space> Elastic<'a, S> {
             pull[k] = aim * self.second_mass[k];
         }
         let second_mass = &self.second_mass;
-        let changes = each(&mut self.deformables.list, self.threads, |soft| {
+        let changes = each(&mut self.deformables.list, self.rule.threads, |soft| {
             let is_touched = soft.nodes.iter().any(|&k| second_mass[k as usize] > 0.0);
             let system = soft.system.0.as_mut().filter(|_| is_touched)?;
             let pull = soft.nodes.iter().map(|&k| pull[k as usize]);
@@ -349,21 +360,11 @@ impl<'a, S: Space> Elastic<'a, S> {
             }
         }
     }
+}
 
-    /// Writes the impulses of elastic forces into the ledger.
-    pub(crate) fn enter(&self, ledger: &mut Ledger<S>, velocities: &[Motion<S>]) {
-        for soft in self.deformables.iter() {
-            let Some(system) = &soft.system.0 else {
-                continue;
-            };
-            let motion = match self.integrator {
-                Integrator::Implicit => velocities,
-                Integrator::Symplectic => &ledger.before,
-            };
-            let impulse = system.impulse(soft, motion);
-            add_impulses(soft, &impulse, |k, p| ledger.forces[k].0 += p);
-        }
-    }
+/// Whether a deformable's system is solved by conjugate gradients.
+fn is_iterative(soft: &Soft) -> bool {
+    soft.system.0.as_ref().is_some_and(|s| s.is_iterative())
 }
 
 /// A deformable, ready for contact.
@@ -380,24 +381,25 @@ fn prepare<S: Space>(
     soft: &mut Soft,
     bodies: &Bodies<S>,
     starred: &[Motion<S>],
-    (rule, is_new): ((f64, Integrator, u32), bool),
+    (rule, is_new): (Rule, bool),
     touched: &[bool],
 ) -> Result<Prepared, String> {
     let mut system = soft.system.0.take().unwrap_or_default();
     if is_new {
-        let done = system.linearise(soft, bodies, rule);
+        let how = (rule.dt, rule.integrator, rule.threads);
+        let done = system.linearise(soft, bodies, how);
         done.ok_or_else(|| soft.name.clone())?;
     }
     let mut prepared = Prepared {
         masses: Vec::new(),
         change: Vec::new(),
     };
-    match rule.1 {
+    match rule.integrator {
         Integrator::Implicit => {
             let begun = system.begin(soft, (bodies, starred), &bodies.motion, touched);
             prepared.masses = begun.map_err(|_| soft.name.clone())?;
             if prepared.masses.is_empty() {
-                prepared.change = system.solve(S::DIM, &[], Effort::Full);
+                prepared.change = system.solve(S::DIM, &[], rule.effort);
             }
         }
         Integrator::Symplectic => {
@@ -414,10 +416,13 @@ fn prepare<S: Space>(
     Ok(prepared)
 }
 
-/// Threads for each deformable where several share them.
-fn inner_threads(deformables: &Deformables, threads: u32) -> u32 {
+/// The rule for each deformable where several share the threads.
+fn inner_rule(deformables: &Deformables, rule: Rule) -> Rule {
     let count = deformables.iter().count().max(1);
-    (threads as usize / count).max(1) as u32
+    Rule {
+        threads: (rule.threads as usize / count).max(1) as u32,
+        ..rule
+    }
 }
 
 /// Calls `f` for every deformable, each on its own and some at the same time, and gives the

@@ -13,6 +13,9 @@
 //! precision: half the memory, twice the lanes, and no digit lost in the end. The error is
 //! measured as $r^T P^{-1} r$ (J, P the preconditioner), the energy that is missing or too much.
 //!
+//! Where a small error does no harm ([`Effort::Brisk`]) the iteration ends sooner, and what is left
+//! of r as a whole is put into a common motion: $1^T(hD + h^2K) = 0$, so momentum is kept to rounding.
+//!
 //! Nodes are cut into eight domains whatever the number of threads. A sweep stays within a
 //! domain, and sums are taken domain by domain, so the bits are the same for any number.
 
@@ -21,6 +24,7 @@ use super::rows::{Block3, BlockRows, DOMAINS, Small3, brief, domain, rounded};
 use crate::substep::crew::{self, Worker};
 use crate::substep::shared::Shared;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Iterations at most: far more than κ allows to be needed.
 const MOST: usize = 600;
@@ -36,10 +40,14 @@ pub(crate) enum Effort {
     Some(usize),
     /// To the end: an error of velocity of [`SPEED`].
     Full,
+    /// As well as can be seen: an error of velocity of [`BRISK_SPEED`], and none of momentum.
+    Brisk,
 }
 
 /// Error of velocity (m/s, by the mean square) at which a system is solved.
 const SPEED: f64 = 1e-7;
+/// The same where micrometres a step do not matter.
+const BRISK_SPEED: f64 = 3e-4;
 /// The same at which even a brief solution has nothing left to do.
 const BRIEF_SPEED: f64 = 1e-6;
 
@@ -134,40 +142,55 @@ impl Gradients {
     /// `false` if numbers are none.
     pub(crate) fn begin(
         &mut self,
-        starred: impl Fn(usize) -> [f64; 3],
-        guess: impl Fn(usize) -> [f64; 3],
+        starred: impl Fn(usize) -> [f64; 3] + Sync,
+        guess: impl Fn(usize) -> [f64; 3] + Sync,
     ) -> bool {
-        self.rows.round();
-        let mut is_finite = true;
-        for node in 0..self.rows.len() {
-            let held = self.mass[node].is_infinite();
-            self.inverse[node] = if held {
-                [0.0; 12]
-            } else {
-                rounded(&inverse(self.rows.own(node), self.mass[node]))
-            };
-            let resisted = self.rows.times(node, &starred);
-            self.base[node] = sum(self.push[node], resisted, -1.0);
-            is_finite &= self.base[node].iter().all(|x| x.is_finite())
-                && self.inverse[node].iter().all(|x| x.is_finite());
-            self.change[node] = if held {
-                [0.0; 3]
-            } else {
-                sum(guess(node), starred(node), -1.0)
-            };
-        }
+        let nodes = self.rows.len();
+        let (mass, push) = (&self.mass, &self.push);
+        let (rows, copy) = self.rows.rounding();
+        let base = Shared::new(&mut self.base);
+        let inverses = Shared::new(&mut self.inverse);
+        let change = Shared::new(&mut self.change);
+        let rest = Shared::new(&mut self.rest);
+        let is_finite = AtomicBool::new(true);
+        crew::run(self.threads, |worker| {
+            copy.write(rows, worker);
+            for node in worker.share(DOMAINS).flat_map(|k| domain(nodes, k)) {
+                let held = mass[node].is_infinite();
+                let own = if held {
+                    [0.0; 12]
+                } else {
+                    rounded(&inverse(rows.own(node), mass[node]))
+                };
+                let resisted = rows.times(node, &starred);
+                let pushed = sum(push[node], resisted, -1.0);
+                let all = pushed.iter().all(|x| x.is_finite());
+                if !(all && own.iter().all(|x| x.is_finite())) {
+                    is_finite.store(false, Ordering::Relaxed);
+                }
+                inverses.write(node, own);
+                base.write(node, pushed);
+                let guessed = if held {
+                    [0.0; 3]
+                } else {
+                    sum(guess(node), starred(node), -1.0)
+                };
+                change.write(node, guessed);
+            }
+            worker.wait();
+            for node in worker.share(DOMAINS).flat_map(|k| domain(nodes, k)) {
+                let product = rows.times(node, |k| change.read(k));
+                let own = if mass[node].is_finite() {
+                    mass[node]
+                } else {
+                    0.0
+                };
+                let product = sum(product, change.read(node), own);
+                rest.write(node, sum(base.read(node), product, -1.0));
+            }
+        });
         self.extra.fill([0.0; 3]);
-        for node in 0..self.rows.len() {
-            let product = self.rows.times(node, |k| self.change[k]);
-            let product = sum(product, self.change[node], self.finite_mass(node));
-            self.rest[node] = sum(self.base[node], product, -1.0);
-        }
-        is_finite
-    }
-
-    fn finite_mass(&self, node: usize) -> f64 {
-        let mass = self.mass[node];
-        if mass.is_finite() { mass } else { 0.0 }
+        is_finite.into_inner()
     }
 
     /// The impulse of elastic forces on a node at these velocities after the step, N·s.
@@ -191,6 +214,7 @@ impl Gradients {
         let (most, shrink, speed) = match effort {
             Effort::Some(most) => (most, 0.01, BRIEF_SPEED),
             Effort::Full => (MOST, DIGITS, SPEED),
+            Effort::Brisk => (MOST, DIGITS, BRISK_SPEED),
         };
         let [rest, small_change, sweep, direction, product] = &mut self.vectors;
         let (mut errors, mut curvatures) = ([0.0; DOMAINS], [0.0; DOMAINS]);
@@ -220,7 +244,25 @@ impl Gradients {
                 }
             }
         });
+        if effort == Effort::Brisk {
+            self.balance();
+        }
         &self.change
+    }
+
+    /// Moves something free as a whole, so that nothing is left of r as a whole: forces within it
+    /// do not move its centre of mass, however well they are known.
+    fn balance(&mut self) {
+        if self.mass.iter().any(|mass| mass.is_infinite()) {
+            return;
+        }
+        let rest = (self.rest.iter()).fold([0.0; 3], |all, &rest| sum(all, rest, 1.0));
+        let mass: f64 = self.mass.iter().sum();
+        let shift = rest.map(|p| p / mass);
+        for ((change, rest), mass) in self.change.iter_mut().zip(&mut self.rest).zip(&self.mass) {
+            *change = sum(*change, shift, 1.0);
+            *rest = sum(*rest, shift, -mass);
+        }
     }
 }
 

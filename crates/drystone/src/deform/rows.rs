@@ -13,6 +13,8 @@
 //! they need one number and not nine.
 
 use super::element::{Curvature, Element, Local};
+use crate::substep::crew::Worker;
+use crate::substep::shared::Shared;
 use std::ops::Range;
 
 /// A block, row after row.
@@ -107,6 +109,59 @@ pub(crate) struct BlockRows {
     far_bending: Vec<[f64; 2]>,
     /// Elements that are written down every step.
     changing: Vec<Placed>,
+}
+
+/// The matrix in double precision.
+#[derive(Clone, Copy)]
+pub(crate) struct Exact<'a> {
+    near: &'a Pattern,
+    blocks: &'a [Block3],
+    far: &'a Pattern,
+    far_values: &'a [f64],
+}
+
+/// The copy in single precision, being written.
+pub(crate) struct Copied<'a> {
+    small: Shared<'a, Small3>,
+    far: Shared<'a, f32>,
+}
+
+impl Exact<'_> {
+    /// The diagonal block of a node.
+    pub(crate) fn own(&self, node: usize) -> &Block3 {
+        &self.blocks[self.near.cuts[node][1] as usize]
+    }
+
+    /// A row times a vector.
+    #[inline]
+    pub(crate) fn times(&self, node: usize, vector: impl Fn(usize) -> [f64; 3]) -> [f64; 3] {
+        let mut sum = [0.0; 3];
+        for at in self.near.row(node) {
+            let (block, v) = (&self.blocks[at], vector(self.near.columns[at] as usize));
+            for (i, of_row) in sum.iter_mut().enumerate() {
+                *of_row += block[3 * i] * v[0] + block[3 * i + 1] * v[1] + block[3 * i + 2] * v[2];
+            }
+        }
+        for at in self.far.row(node) {
+            let v = vector(self.far.columns[at] as usize);
+            for (of_row, v) in sum.iter_mut().zip(v) {
+                *of_row += self.far_values[at] * v;
+            }
+        }
+        sum
+    }
+}
+
+impl Copied<'_> {
+    /// Writes a thread's part.
+    pub(crate) fn write(&self, exact: Exact<'_>, worker: &Worker<'_>) {
+        for at in worker.share(exact.blocks.len()) {
+            self.small.write(at, rounded(&exact.blocks[at]));
+        }
+        for at in worker.share(exact.far_values.len()) {
+            self.far.write(at, exact.far_values[at] as f32);
+        }
+    }
 }
 
 /// An element and where its blocks are.
@@ -312,13 +367,31 @@ impl BlockRows {
         }
     }
 
-    /// Writes the copy in single precision.
-    pub(crate) fn round(&mut self) {
-        self.small.clear();
-        self.small.extend(self.blocks.iter().map(rounded));
-        self.far_small.clear();
-        self.far_small
-            .extend(self.far_values.iter().map(|&value| value as f32));
+    /// The matrix, and its copy in single precision to be written.
+    pub(crate) fn rounding(&mut self) -> (Exact<'_>, Copied<'_>) {
+        self.small.resize(self.blocks.len(), [0.0; 12]);
+        self.far_small.resize(self.far_values.len(), 0.0);
+        // Written out, because the copy is lent out as well.
+        let exact = Exact {
+            near: &self.near,
+            blocks: &self.blocks,
+            far: &self.far,
+            far_values: &self.far_values,
+        };
+        let copied = Copied {
+            small: Shared::new(&mut self.small),
+            far: Shared::new(&mut self.far_small),
+        };
+        (exact, copied)
+    }
+
+    fn exact(&self) -> Exact<'_> {
+        Exact {
+            near: &self.near,
+            blocks: &self.blocks,
+            far: &self.far,
+            far_values: &self.far_values,
+        }
     }
 
     /// The diagonal block of a node.
@@ -329,20 +402,7 @@ impl BlockRows {
     /// A row times a vector.
     #[inline]
     pub(crate) fn times(&self, node: usize, vector: impl Fn(usize) -> [f64; 3]) -> [f64; 3] {
-        let mut sum = [0.0; 3];
-        for at in self.near.row(node) {
-            let (block, v) = (&self.blocks[at], vector(self.near.columns[at] as usize));
-            for (i, of_row) in sum.iter_mut().enumerate() {
-                *of_row += block[3 * i] * v[0] + block[3 * i + 1] * v[1] + block[3 * i + 2] * v[2];
-            }
-        }
-        for at in self.far.row(node) {
-            let v = vector(self.far.columns[at] as usize);
-            for (of_row, v) in sum.iter_mut().zip(v) {
-                *of_row += self.far_values[at] * v;
-            }
-        }
-        sum
+        self.exact().times(node, vector)
     }
 
     /// A row times a vector, in single precision.

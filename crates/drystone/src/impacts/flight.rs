@@ -1,20 +1,31 @@
 //! Motion that is watched.
 
+mod look;
+
 use super::Start;
 use crate::body::{Bodies, Kind, Motion};
+use crate::ccd::broad::BroadPhase;
 use crate::detect::Contact;
 use crate::detect::rules::PairRules;
 use crate::integrate::mean_spin;
-use crate::primitives::{Encounter, Failure, Primitives, Reach, Witness, contact_of, row_of};
+use crate::primitives::{Candidate, Encounter, Failure, Nearby, Primitives, Reach, Search, row_of};
 use crate::problem::ContactProblem;
 use crate::problem::Row;
 use crate::problem::assemble::{Assembled, group_by_island, put_on_belt, responses};
 use crate::settings::Settings;
 use crate::space::{Components, Space};
 use glamx::DVec3;
+use look::{Look, find, once};
+use std::cell::RefCell;
 
+/// Part of its way by which a vertex may miss its aim before pairs are searched anew.
+const SWAY: f64 = 0.02;
 /// Rate at which what is nearer than it should be opens, 1/s.
 const OPENING: f64 = 10.0;
+
+/// Gap up to which a contact at rest is one, over the distance that is kept: twice that is where it
+/// rests.
+const RESTING: f64 = 3.0;
 
 /// Bodies on their way from where they stand.
 pub(super) struct Flight<'a, S: Space> {
@@ -25,6 +36,12 @@ pub(super) struct Flight<'a, S: Space> {
     keep: f64,
     start: Vec<[f64; 3]>,
     still: Vec<Motion<S>>,
+    /// Of each vertex: largest square of the radius of the least circle around a face with it, m²,
+    /// at most.
+    spreads: Vec<f64>,
+    trees: &'a RefCell<BroadPhase<S>>,
+    /// What may meet on ways.
+    nearby: RefCell<Nearby>,
 }
 
 /// An impact on the way.
@@ -50,12 +67,6 @@ impl<S: Space> Hit<S> {
     }
 }
 
-/// Places and ways at the moment of an impact; only those of its own bodies mean anything.
-struct Moment<S: Space> {
-    places: Vec<[f64; 3]>,
-    way: Vec<Motion<S>>,
-}
-
 impl<'a, S: Space> Flight<'a, S> {
     pub(super) fn new(
         start: &Start<'a, S>,
@@ -63,14 +74,18 @@ impl<'a, S: Space> Flight<'a, S> {
         primitives: &'a Primitives<S>,
     ) -> Self {
         let still = vec![Motion::default(); bodies.len()];
+        let places = primitives.places(bodies, &still);
         Self {
-            start: primitives.places(bodies, &still),
+            spreads: primitives.spreads(&places),
+            start: places,
             still,
             bodies,
             primitives,
             rules: start.rules,
             settings: start.settings,
             keep: start.options.keep,
+            trees: start.trees,
+            nearby: RefCell::default(),
         }
     }
 
@@ -87,60 +102,74 @@ impl<'a, S: Space> Flight<'a, S> {
         (0..self.bodies.len()).map(of).collect()
     }
 
-    fn witness(
-        &self,
-        encounter: &Encounter,
-        places: &[[f64; 3]],
-        way: &[Motion<S>],
-    ) -> Option<Witness> {
-        self.primitives
-            .witness(encounter, (self.bodies, way), places)
-    }
-
     /// Fails if anything touches at the start.
     pub(super) fn check_start(&self) -> Result<(), Failure<S>> {
-        self.primitives.check_apart(&self.reach())
+        if self.nearby.borrow().is_unknown() {
+            self.watch(&self.still, &self.start);
+        }
+        let nearby = self.nearby.borrow();
+        let distance = |c: &Candidate| c.witness.map(|w| w.distance);
+        let overlaps = |c: &&Candidate| !distance(c).is_some_and(|d| d > 0.0);
+        let overlapping = nearby.pairs.iter().filter(overlaps);
+        let Some(first) = overlapping.min_by_key(|c| c.encounter.key()) else {
+            return Ok(());
+        };
+        let body = |side| self.primitives.body_of(&first.encounter, side);
+        let depth = -distance(first).unwrap_or(0.0);
+        Err(Failure::Overlap([0, 1].map(body), depth))
     }
 
-    fn reach(&self) -> Reach<'_, S> {
-        Reach {
+    fn search(&self) -> Search<'_, S> {
+        Search {
+            reach: Reach {
+                bodies: self.bodies,
+                rules: self.rules,
+                distance: RESTING * self.keep,
+            },
+            start: &self.start,
+            threads: self.threads(),
+        }
+    }
+
+    fn threads(&self) -> usize {
+        self.settings.threads as usize
+    }
+
+    /// Makes sure that everything is known that may meet on ways to these ends.
+    fn watch(&self, way: &[Motion<S>], end: &[[f64; 3]]) {
+        let bulge = self.primitives.bulge(way);
+        let spare = |v: usize| {
+            let length = DVec3::from_array(end[v]).distance(DVec3::from_array(self.start[v]));
+            bulge[v] + SWAY * length + 2.0 * self.keep
+        };
+        let trees = &mut self.trees.borrow_mut();
+        let mut nearby = self.nearby.borrow_mut();
+        nearby.cover(self.primitives, &self.search(), end, spare, trees);
+    }
+
+    fn look<'l>(&'l self, way: &'l [Motion<S>], end: &'l [[f64; 3]]) -> Look<'l, S> {
+        Look {
             bodies: self.bodies,
-            rules: self.rules,
-            distance: 2.0 * self.keep,
+            primitives: self.primitives,
+            materials: self.rules.materials,
+            keep: self.keep,
+            start: &self.start,
+            end,
+            still: &self.still,
+            way,
+            spreads: &self.spreads,
         }
     }
 
     /// Everything that comes nearer than it may on a way, in order of time.
     pub(super) fn hits(&self, way: &[Motion<S>]) -> Vec<Hit<S>> {
         let end = self.primitives.places(self.bodies, way);
-        let bulge = self.primitives.bulge(way);
-        let near = self
-            .primitives
-            .encounters(&self.reach(), &self.start, &end, &bulge);
-        let paths = [(&self.start[..], &self.still[..]), (&end[..], way)];
-        let mut hits = Vec::new();
-        let mut moment = Moment {
-            places: self.start.clone(),
-            way: self.still.clone(),
-        };
-        for encounter in near {
-            let witness = self.witness(&encounter, &self.start, &self.still);
-            let room = witness.map_or(0.0, |w| w.distance);
-            // What starts nearer than the rest must not come much nearer still.
-            let keep = self.keep.min(0.5 * room);
-            if let (Encounter::Pair(pair), Some(witness)) = (&encounter, witness)
-                && self
-                    .primitives
-                    .stays_apart(pair, [&self.start, &end], &witness, keep)
-            {
-                continue;
-            }
-            if let Some((safe, time)) = self.primitives.hit(&encounter, paths, self.bodies, keep)
-                && let Some(hit) = self.describe(encounter, (safe, time), (&end, way), &mut moment)
-            {
-                hits.push(hit);
-            }
-        }
+        self.watch(way, &end);
+        let look = self.look(way, &end);
+        let pairs = &self.nearby.borrow().pairs;
+        let mut hits = find(self.threads(), pairs, |candidate, found| {
+            found.extend(look.hit(candidate));
+        });
         hits.sort_by(|a, b| {
             let order = a.time.total_cmp(&b.time);
             order.then_with(|| a.encounter.key().cmp(&b.encounter.key()))
@@ -148,54 +177,62 @@ impl<'a, S: Space> Flight<'a, S> {
         hits
     }
 
-    /// An impact by what touches at its moment.
-    fn describe(
-        &self,
-        encounter: Encounter,
-        (safe, time): (f64, f64),
-        (end, way): (&[[f64; 3]], &[Motion<S>]),
-        moment: &mut Moment<S>,
-    ) -> Option<Hit<S>> {
-        let vertices = encounter.vertices();
-        for v in vertices.into_iter().flatten().flatten() {
-            let v = v as usize;
-            let (a, b) = (&self.start[v], &end[v]);
-            moment.places[v] = [0, 1, 2].map(|i| a[i] + time * (b[i] - a[i]));
+    /// Those of the last step's contacts that still rest, or that close on a way and are so near
+    /// that it can be seen without continuous collision. Points that several primitives share are
+    /// there once.
+    pub(super) fn lasting(&self, way: &[Motion<S>], last: &[Contact<S>]) -> Vec<Hit<S>> {
+        let end = self.primitives.places(self.bodies, way);
+        let look = self.look(way, &end);
+        let place = |v: u32| DVec3::from_array(self.start[v as usize]);
+        let reach = self.search().reach;
+        let mut hits = Vec::with_capacity(last.len());
+        for contact in last {
+            let known = self.primitives.encounter_of(&contact.point.feature);
+            // Contacts of another strategy, or before bodies came and went, mean something else.
+            let is_same = |e: &Encounter| {
+                let bodies = [0, 1].map(|side| self.primitives.body_of(e, side));
+                bodies == [contact.a, contact.b] && self.primitives.is_met(&reach, e)
+            };
+            let Some(encounter) = known.filter(is_same) else {
+                continue;
+            };
+            let witness = self.primitives.witness_at(&encounter, self.bodies, place);
+            let candidate = Candidate::of(encounter, witness);
+            hits.extend(look.near(&(candidate, look.dip_of(&encounter))));
         }
-        let pair = [0, 1].map(|side| self.primitives.body_of(&encounter, side) as usize);
-        for k in pair {
-            moment.way[k] = scaled(&way[k], time);
-        }
-        let witness = self.witness(&encounter, &moment.places, &moment.way)?;
-        let contact = contact_of(
-            self.primitives,
-            &encounter,
-            &witness,
-            self.bodies,
-            self.rules.materials,
-        );
-        let gap = match encounter {
-            Encounter::Wall(..) => self.witness(&encounter, &self.start, &self.still)?.distance,
-            Encounter::Pair(_) => {
-                let mut between = DVec3::ZERO;
-                for ((side, weights), sign) in vertices.iter().zip(witness.weights).zip([-1.0, 1.0])
-                {
-                    for (v, weight) in side.iter().flatten().zip(weights) {
-                        between += DVec3::from_array(self.start[*v as usize]) * (sign * weight);
-                    }
-                }
-                witness.normal.dot(between) - self.primitives.thickness(&encounter)
+        once(&hits)
+    }
+
+    /// Everything known that rests, or that closes on a way and is so near that it can be seen
+    /// without continuous collision.
+    pub(super) fn near(&self, way: &[Motion<S>]) -> Vec<Hit<S>> {
+        let end = self.primitives.places(self.bodies, way);
+        let look = self.look(way, &end);
+        let pairs = &self.nearby.borrow().pairs;
+        let hits = find(self.threads(), pairs, |candidate, found| {
+            match look.nodes_on(&candidate.encounter) {
+                Some(nodes) => found.extend(nodes.iter().filter_map(|node| look.near(node))),
+                None => found.extend(look.near(&(*candidate, 0.0))),
             }
-        };
-        let center = |k: usize| self.bodies.position[k] + moment.way[k].linear;
-        Some(Hit {
-            encounter,
-            safe,
-            time,
-            centers: pair.map(center),
-            contact,
-            gap,
-        })
+        });
+        once(&hits)
+    }
+
+    /// Impacts with something round as impacts of nodes with it, where those stand for them.
+    pub(super) fn on_nodes(&self, way: &[Motion<S>], hits: Vec<Hit<S>>) -> Vec<Hit<S>> {
+        let end = self.primitives.places(self.bodies, way);
+        let look = self.look(way, &end);
+        let mut all = Vec::with_capacity(hits.len());
+        for hit in hits {
+            let nodes = look.nodes_on(&hit.encounter).into_iter().flatten();
+            let nodes: Vec<Hit<S>> = nodes.filter_map(|node| look.near(&node)).collect();
+            if nodes.is_empty() {
+                all.push(hit);
+            } else {
+                all.extend(nodes);
+            }
+        }
+        once(&all)
     }
 
     /// Impacts as one problem over `dt` seconds; without bounce and friction if `is_plain`.

@@ -1,106 +1,134 @@
 //! All impacts of a step together, again and again.
 
-use super::flight::{Flight, Hit};
+use super::flight::Flight;
+use super::register::Register;
 use super::zones::fail_safe;
 use super::{Outcome, Resolution, Start};
 use crate::body::Motion;
 use crate::certify::law::Answered;
-use crate::deform::coupling::{Elastic, touched};
+use crate::deform::coupling::Elastic;
 use crate::primitives::{Failure, Poses, Primitives};
+use crate::problem::assemble::Assembled;
 use crate::problem::{Impulses, Velocities};
 use crate::solve::SolveReport;
 use crate::space::Space;
-use std::collections::BTreeMap;
+use crate::world::Phase;
+
+/// Part of the distance that is kept by which impacts of nodes may miss it.
+const ENOUGH: f64 = 0.25;
 
 /// Makes a step.
 pub(crate) fn parallel<S: Space>(
     start: &Start<'_, S>,
     primitives: &Primitives<S>,
     elastic: &mut Elastic<'_, S>,
+    watch: &mut dyn FnMut(Phase),
 ) -> Result<Outcome<S>, Failure<S>> {
-    let bodies = start.bodies;
-    let dt = start.settings.dt;
+    let (bodies, dt) = (start.bodies, start.settings.dt);
     let flight = Flight::new(start, bodies, primitives);
-    flight.check_start()?;
-    let mut resolution = Resolution::default();
-    let mut solve = SolveReport {
-        converged: true,
-        ..SolveReport::default()
+    let mut step = Step {
+        start,
+        flight: &flight,
+        register: Register::new(start.solved),
+        assembled: flight.assemble(&[], &start.free, dt, false),
+        impulses: Impulses::default(),
+        velocities: start.free.clone(),
+        solve: SolveReport {
+            converged: true,
+            ..SolveReport::default()
+        },
     };
-    let mut all: BTreeMap<[u32; 5], (Hit<S>, S::Vector)> = BTreeMap::new();
-    let mut assembled = flight.assemble(&[], &start.free, dt, false);
-    let mut impulses = Impulses::default();
-    let mut velocities = start.free.clone();
-    let mut way = flight.way(&velocities, dt);
+    let mut resolution = Resolution::default();
+    let mut way = flight.way(&step.velocities, dt);
+    step.register.add(flight.lasting(&way, start.solved));
+    if !step.register.hits.is_empty() {
+        step.settle(elastic)?;
+        watch(Phase::Contact);
+        way = flight.way(&step.velocities, dt);
+    }
     let mut hits = flight.hits(&way);
+    flight.check_start()?;
+    watch(Phase::Detection);
     while !hits.is_empty() && resolution.rounds < start.options.most {
         resolution.rounds += 1;
         resolution.impacts += hits.len();
-        for hit in hits {
-            let key = hit.encounter.key();
-            let known = all.get(&key).map(|(_, impulse)| *impulse);
-            all.insert(key, (hit, known.unwrap_or_default()));
+        if resolution.rounds == 1 {
+            // What they push will meet the next: that saves rounds.
+            step.register.add(flight.near(&way));
         }
-        let list: Vec<Hit<S>> = all.values().map(|(hit, _)| hit.clone()).collect();
-        assembled = flight.assemble(&list, &start.free, dt, false);
-        let known: Vec<S::Vector> = all.values().map(|(_, impulse)| *impulse).collect();
-        let of_row = |(row, &k): (usize, &u32)| {
-            S::to_local(&assembled.problem.rows[row].basis, known[k as usize])
-        };
-        impulses.local = assembled
-            .contact_of_row
-            .iter()
-            .enumerate()
-            .map(of_row)
-            .collect();
-        let mut solver = start.settings.solver;
-        let contacts: Vec<_> = list.iter().map(|hit| hit.contact).collect();
+        step.register.add(flight.on_nodes(&way, hits));
+        step.settle(elastic)?;
+        watch(Phase::Contact);
+        way = flight.way(&step.velocities, dt);
+        hits = flight.hits(&way);
+        watch(Phase::Detection);
+    }
+    if !hits.is_empty() {
+        way = fail_safe(&flight, &[], &mut step.velocities, dt, &mut resolution)?;
+    }
+    watch(Phase::Rescue);
+    Ok(step.end(&way, resolution))
+}
+
+/// A step on its way.
+struct Step<'a, S: Space> {
+    start: &'a Start<'a, S>,
+    flight: &'a Flight<'a, S>,
+    register: Register<S>,
+    assembled: Assembled<S>,
+    impulses: Impulses<S>,
+    velocities: Vec<Motion<S>>,
+    solve: SolveReport,
+}
+
+impl<S: Space> Step<'_, S> {
+    /// Solves all impacts so far.
+    fn settle(&mut self, elastic: &mut Elastic<'_, S>) -> Result<(), Failure<S>> {
+        let Start {
+            bodies, settings, ..
+        } = *self.start;
+        let hits = &self.register.hits;
+        self.assembled = self
+            .flight
+            .assemble(hits, &self.start.free, settings.dt, false);
+        self.impulses = self.register.local(&self.assembled);
+        let contacts = hits.iter().map(|hit| &hit.contact);
         elastic
-            .touch(bodies, &touched(bodies, &contacts))
+            .couple(bodies, contacts)
             .map_err(|_| Failure::Numbers)?;
-        let again = elastic.settle(bodies, &mut solver, &mut assembled, &mut impulses);
-        solve = SolveReport {
-            iterations: solve.iterations.saturating_add(again.iterations),
+        let mut solver = elastic.hurried(
+            settings.solver,
+            ENOUGH * self.start.options.keep / settings.dt,
+        );
+        let again = elastic.settle(bodies, &mut solver, &mut self.assembled, &mut self.impulses);
+        self.solve = SolveReport {
+            iterations: self.solve.iterations.saturating_add(again.iterations),
             ..again
         };
-        let mut world_impulses = vec![S::Vector::default(); list.len()];
-        for (row, &k) in assembled.contact_of_row.iter().enumerate() {
-            let basis = &assembled.problem.rows[row].basis;
-            world_impulses[k as usize] = S::to_world(basis, impulses.local[row]);
-        }
-        for ((_, impulse), new) in all.values_mut().zip(world_impulses) {
-            *impulse = new;
-        }
-        let after = assembled.problem.velocities(&impulses).motion;
-        velocities.copy_from_slice(&after[..bodies.len()]);
-        way = flight.way(&velocities, dt);
-        hits = flight.hits(&way);
+        self.register.take(&self.assembled, &self.impulses);
+        let after = self.assembled.problem.velocities(&self.impulses).motion;
+        self.velocities.copy_from_slice(&after[..bodies.len()]);
+        Ok(())
     }
-    let known: Vec<Hit<S>> = all.values().map(|(hit, _)| hit.clone()).collect();
-    if !hits.is_empty() {
-        way = fail_safe(&flight, &known, &mut velocities, dt, &mut resolution)?;
+
+    fn end(self, way: &[Motion<S>], resolution: Resolution) -> Outcome<S> {
+        let bodies = self.start.bodies;
+        let mut reached: Vec<Motion<S>> = self.velocities.clone();
+        reached.extend_from_slice(&self.assembled.problem.free[bodies.len()..]);
+        Outcome {
+            end: Poses::after(bodies, way, &self.velocities),
+            motion: self.velocities,
+            contacts: self.register.contacts(),
+            answered: Answered {
+                assembled: self.assembled,
+                impulses: self.impulses,
+                reached: Some(Velocities {
+                    motion: reached,
+                    local: Vec::new(),
+                }),
+            },
+            solve: self.solve,
+            resolution,
+        }
     }
-    let mut reached: Vec<Motion<S>> = velocities.clone();
-    reached.extend_from_slice(&assembled.problem.free[bodies.len()..]);
-    let contacts = all
-        .into_values()
-        .map(|(hit, impulse)| crate::detect::Contact {
-            impulse,
-            ..hit.contact
-        });
-    Ok(Outcome {
-        end: Poses::after(bodies, &way, &velocities),
-        motion: velocities,
-        contacts: contacts.collect(),
-        answered: Answered {
-            assembled,
-            impulses,
-            reached: Some(Velocities {
-                motion: reached,
-                local: Vec::new(),
-            }),
-        },
-        solve,
-        resolution,
-    })
 }

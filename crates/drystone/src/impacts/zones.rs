@@ -19,7 +19,7 @@ const RIGID: u32 = 20;
 const CUTS: u32 = 24;
 const HALVINGS: u32 = 6;
 /// Iterations and residual (m/s) of an inelastic zone.
-const EFFORT: (u32, f64) = (500, 1e-9);
+const EFFORT: (u32, f64) = (200, 1e-6);
 
 /// Changes velocities and ways until nothing meets over `dt` seconds. `known` are impacts so far.
 pub(super) fn fail_safe<S: Space>(

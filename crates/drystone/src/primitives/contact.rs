@@ -2,6 +2,7 @@
 
 use super::{Encounter, Primitives, Witness, vector};
 use crate::body::{Bodies, Kind};
+use crate::deform::meeting::Pair;
 use crate::detect::{Contact, NodePoint};
 use crate::material::Materials;
 use crate::problem::{Row, Side};
@@ -26,7 +27,6 @@ pub(crate) fn contact_of<S: Space>(
         )
     };
     let slide = belt(b) - belt(a);
-    let [_, first, second, third, _] = encounter.key();
     let material = |k: u32| bodies.material[k as usize];
     Contact {
         a,
@@ -35,18 +35,43 @@ pub(crate) fn contact_of<S: Space>(
             position: vector::<S>(witness.middle),
             normal,
             separation: witness.distance,
-            feature: FeatureId {
-                part_a: encounter.key()[0],
-                part_b: first,
-                feature_a: second,
-                feature_b: third,
-            },
+            feature: feature_of(encounter),
         },
         surface: materials.between(material(a), material(b)),
         slide: slide - normal * normal.dot(slide),
         impulse: S::Vector::default(),
         anchor: S::Vector::default(),
         nodes,
+    }
+}
+
+/// The key of an encounter as a feature: what it is in the two highest bits, then its vertices. So
+/// contacts of one step are recognised in the next.
+pub(crate) fn feature_of(encounter: &Encounter) -> FeatureId {
+    let [kind, first, second, third, fourth] = encounter.key();
+    FeatureId {
+        part_a: kind << 30 | first,
+        part_b: second,
+        feature_a: third,
+        feature_b: fourth,
+    }
+}
+
+impl<S: Space> Primitives<S> {
+    /// The encounter of a feature, if there are such primitives.
+    pub(crate) fn encounter_of(&self, feature: &FeatureId) -> Option<Encounter> {
+        let (kind, first) = (feature.part_a >> 30, feature.part_a & ((1 << 30) - 1));
+        let [second, third, fourth] = [feature.part_b, feature.feature_a, feature.feature_b];
+        let encounter = match kind {
+            0 => Encounter::Pair(Pair::FaceVertex([first, second, third], fourth)),
+            1 => Encounter::Pair(Pair::Edges([first, second], [third, fourth])),
+            2 => Encounter::Pair(Pair::EdgeVertex([first, second], third)),
+            _ => Encounter::Wall(first, second),
+        };
+        let has = |v: u32| (v as usize) < self.vertices.len();
+        let has_wall = kind != 3 || (first as usize) < self.walls.len();
+        let mut vertices = encounter.vertices().into_iter().flatten().flatten();
+        (has_wall && vertices.all(has)).then_some(encounter)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Which primitives are near each other on a way, how near, and when they meet.
 
-use super::{Failure, Primitives, solid};
+use super::{Failure, Primitives, solid, vector};
 use crate::body::{Bodies, Motion};
-use crate::ccd::broad::{BroadPhase, Fit, Mesh};
-use crate::deform::meeting::{Near, Pair, impact, nearest, place_in, stays_apart};
+use crate::ccd::broad::{BroadPhase, Mesh, Met};
+use crate::deform::meeting::{Near, Pair, impact, nearest, place_in};
 use crate::detect::rules::PairRules;
-use crate::space::{D2, D3, Linear, Space};
-use glamx::{DVec2, DVec3};
+use crate::space::{Linear, Space};
+use glamx::DVec3;
 
 /// Two primitives that may meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,6 +87,56 @@ impl<S: Space> Primitives<S> {
         }
     }
 
+    /// Whether two primitives may meet at all.
+    pub(crate) fn is_met(&self, reach: &Reach<'_, S>, encounter: &Encounter) -> bool {
+        match encounter {
+            Encounter::Pair(pair) => self.is_allowed(reach, pair),
+            Encounter::Wall(wall, v) => {
+                let (bodies, body) = (reach.bodies, self.vertices[*v as usize].body);
+                let wall = self.wall_body(*wall) as u32;
+                bodies.is_dynamic(body as usize) && Self::may_meet(bodies, reach.rules, wall, body)
+            }
+        }
+    }
+
+    /// Of each vertex: the largest square of the radius of the least circle around a face with it,
+    /// m², at most (a third of the square of the longest side). 0 where there are no faces.
+    pub(crate) fn spreads(&self, places: &[[f64; 3]]) -> Vec<f64> {
+        let place = place_in(places);
+        let mut spreads = vec![0.0_f64; places.len()];
+        for &face in &self.faces {
+            let [a, b, c] = face.map(&place);
+            let sides = [
+                a.distance_squared(b),
+                b.distance_squared(c),
+                c.distance_squared(a),
+            ];
+            let spread = sides.into_iter().fold(0.0, f64::max) / 3.0;
+            for v in face {
+                let own = &mut spreads[v as usize];
+                *own = own.max(spread);
+            }
+        }
+        spreads
+    }
+
+    /// Whether a vertex is a node of a deformable.
+    pub(crate) fn is_soft(&self, bodies: &Bodies<S>, v: u32) -> bool {
+        bodies.node_of[self.vertices[v as usize].body as usize] != 0
+    }
+
+    /// Whether a vertex belongs to faces of a deformable.
+    pub(crate) fn is_soft_face(&self, bodies: &Bodies<S>, v: u32) -> bool {
+        self.has_faces[v as usize] && self.is_soft(bodies, v)
+    }
+
+    /// Whether a vertex is one of a rigid point or edge with a thickness.
+    pub(crate) fn is_round(&self, bodies: &Bodies<S>, v: u32) -> bool {
+        let vertex = &self.vertices[v as usize];
+        let body = vertex.body as usize;
+        !self.has_faces[v as usize] && bodies.node_of[body] == 0 && vertex.radius > 0.0
+    }
+
     /// Everything that may come within reach while points go from start to end, in an order that
     /// depends on nothing else. `bulge` is how far each vertex may stray from the straight line, m.
     pub(crate) fn encounters(
@@ -99,80 +149,60 @@ impl<S: Space> Primitives<S> {
         let growth: Vec<f64> = (self.vertices.iter().zip(bulge))
             .map(|(v, bulge)| v.radius + 0.5 * reach.distance + bulge)
             .collect();
-        let mut found = if S::DIM == 2 {
-            self.pairs_in_plane(start, end, &growth)
-        } else {
-            self.pairs_in_space(start, end, &growth)
+        let points = |list: &[[f64; 3]]| -> Vec<S::Vector> {
+            let point = |&p: &[f64; 3]| vector::<S>(DVec3::from_array(p));
+            list.iter().map(point).collect()
         };
-        found.retain(|pair| self.is_allowed(reach, pair));
-        let mut found: Vec<Encounter> = found.into_iter().map(Encounter::Pair).collect();
-        self.add_walls(reach, start, end, &growth, &mut found);
-        found
-    }
-
-    fn pairs_in_plane(&self, start: &[[f64; 3]], end: &[[f64; 3]], growth: &[f64]) -> Vec<Pair> {
-        let flat = |list: &[[f64; 3]]| -> Vec<DVec2> {
-            list.iter().map(|p| DVec2::new(p[0], p[1])).collect()
-        };
-        let mut broad = BroadPhase::<D2>::default();
-        let mesh = Mesh {
-            edges: &self.edges,
-            faces: &[],
-        };
-        if broad
-            .sweep_round(&mesh, &flat(start), &flat(end), (growth, Fit::Anew))
-            .is_err()
-        {
-            return Vec::new();
-        }
-        let mut is_alone = vec![false; self.vertices.len()];
-        for &[a, b] in &self.edges {
-            is_alone[a as usize] |= a == b;
-        }
-        let pair = |&[v, e]: &[u32; 2]| {
-            let [a, b] = self.edges[e as usize];
-            // Points alone meet each other once; what has edges finds points by them.
-            let twice = a == b && !(is_alone[v as usize] && a < v);
-            (!twice).then_some(Pair::EdgeVertex([a, b], v))
-        };
-        broad.vertex_edge().iter().filter_map(pair).collect()
-    }
-
-    fn pairs_in_space(&self, start: &[[f64; 3]], end: &[[f64; 3]], growth: &[f64]) -> Vec<Pair> {
-        let points = |list: &[[f64; 3]]| -> Vec<DVec3> {
-            list.iter().map(|&p| DVec3::from_array(p)).collect()
-        };
-        let mut broad = BroadPhase::<D3>::default();
         let mesh = Mesh {
             edges: &self.edges,
             faces: &self.faces,
         };
-        if broad
-            .sweep_round(&mesh, &points(start), &points(end), (growth, Fit::Anew))
-            .is_err()
-        {
-            return Vec::new();
-        }
-        let face = |&[v, f]: &[u32; 2]| Pair::FaceVertex(self.faces[f as usize], v);
-        let mut pairs: Vec<Pair> = broad.vertex_face().iter().map(face).collect();
-        let edges = |&[e, f]: &[u32; 2]| {
-            let (first, second) = (self.edges[e as usize], self.edges[f as usize]);
-            let is_point = |[a, b]: [u32; 2]| a == b;
-            let has_faces = |[a, _]: [u32; 2]| self.has_faces[a as usize];
-            // A point finds faces by itself.
-            let twice =
-                is_point(first) && has_faces(second) || is_point(second) && has_faces(first);
-            (!twice).then_some(Pair::Edges(first, second))
-        };
-        pairs.extend(broad.edge_edge().iter().filter_map(edges));
-        pairs
+        let (from, to) = (points(start), points(end));
+        let found =
+            BroadPhase::<S>::default().gather(&mesh, [&from, &to], (&growth, None, 1), |met| {
+                let pair = self.pair_of(met)?;
+                self.is_allowed(reach, &pair)
+                    .then_some(Encounter::Pair(pair))
+            });
+        // Numbers that are none have no pairs; the world notices them when it moves.
+        let mut found = found.unwrap_or_default();
+        found.sort_unstable_by_key(Encounter::key);
+        self.add_walls(reach, start, end, &growth, &mut found);
+        found
     }
 
-    fn is_allowed(&self, reach: &Reach<'_, S>, pair: &Pair) -> bool {
+    /// The pair that two primitives are, unless it is found elsewhere too.
+    pub(super) fn pair_of(&self, met: Met) -> Option<Pair> {
+        let is_point = |[a, b]: [u32; 2]| a == b;
+        match met {
+            Met::VertexFace(v, f) => Some(Pair::FaceVertex(self.faces[f as usize], v)),
+            Met::Edges(e, f) => {
+                let (first, second) = (self.edges[e as usize], self.edges[f as usize]);
+                let has_faces = |[a, _]: [u32; 2]| self.has_faces[a as usize];
+                // A point finds faces by itself.
+                let twice =
+                    is_point(first) && has_faces(second) || is_point(second) && has_faces(first);
+                (!twice).then_some(Pair::Edges(first, second))
+            }
+            Met::VertexEdge(v, e) => {
+                let [a, b] = self.edges[e as usize];
+                // Points alone meet each other once; what has edges finds points by them.
+                let twice = a == b && !(self.is_alone[v as usize] && a < v);
+                (!twice).then_some(Pair::EdgeVertex([a, b], v))
+            }
+        }
+    }
+
+    /// Whether any vertex of a pair belongs to a body that moves freely.
+    pub(super) fn moves(&self, bodies: &Bodies<S>, pair: &Pair) -> bool {
+        let moves = |v: u32| bodies.is_dynamic(self.vertices[v as usize].body as usize);
+        pair.vertices().into_iter().flatten().any(moves)
+    }
+
+    pub(super) fn is_allowed(&self, reach: &Reach<'_, S>, pair: &Pair) -> bool {
         let body = |v: u32| self.vertices[v as usize].body;
         let sides = pair.vertices();
-        let moves = |&v: &u32| reach.bodies.is_dynamic(body(v) as usize);
-        sides.iter().flatten().any(moves)
+        self.moves(reach.bodies, pair)
             && Self::may_meet(
                 reach.bodies,
                 reach.rules,
@@ -181,7 +211,7 @@ impl<S: Space> Primitives<S> {
             )
     }
 
-    fn add_walls(
+    pub(super) fn add_walls(
         &self,
         reach: &Reach<'_, S>,
         start: &[[f64; 3]],
@@ -193,8 +223,7 @@ impl<S: Space> Primitives<S> {
         for (w, wall) in self.walls.iter().enumerate() {
             let motion = &bodies.motion[wall.body as usize];
             let stands = motion.linear.length() + motion.spin.length() == 0.0;
-            let still = vec![Motion::default(); bodies.len()];
-            let (normal, point) = self.wall_at(w as u32, bodies, &still);
+            let (normal, point) = self.wall_at(w as u32, bodies, &Motion::default());
             for (v, vertex) in self.vertices.iter().enumerate() {
                 let height = |x: &[f64; 3]| normal.dot(DVec3::from_array(*x) - point);
                 let lowest = height(&start[v]).min(height(&end[v])) - growth[v];
@@ -231,15 +260,41 @@ impl<S: Space> Primitives<S> {
         (bodies, way): (&Bodies<S>, &[Motion<S>]),
         places: &[[f64; 3]],
     ) -> Option<Witness> {
+        let pose = |wall: u32| self.wall_at(wall, bodies, &way[self.wall_body(wall)]);
+        self.witness_of(encounter, place_in(places), pose)
+    }
+
+    /// How near two primitives are with vertices at their places and bodies where they stand.
+    pub(crate) fn witness_at(
+        &self,
+        encounter: &Encounter,
+        bodies: &Bodies<S>,
+        place: impl Fn(u32) -> DVec3,
+    ) -> Option<Witness> {
+        self.witness_of(encounter, place, |wall| {
+            self.wall_at(wall, bodies, &Motion::default())
+        })
+    }
+
+    /// How near two primitives are with vertices at their places; `pose` gives a wall's unit vector
+    /// and a point of it.
+    pub(crate) fn witness_of(
+        &self,
+        encounter: &Encounter,
+        place: impl Fn(u32) -> DVec3,
+        pose: impl Fn(u32) -> (DVec3, DVec3),
+    ) -> Option<Witness> {
         let thickness = self.thickness(encounter);
         match encounter {
             Encounter::Pair(pair) => {
-                let near: Near = nearest(pair, place_in(places));
+                let near: Near = nearest(pair, &place);
                 let [a, b] = pair.vertices();
-                let from = blend(places, a, near.a);
-                let to = blend(places, b, near.b);
-                let between = to - from;
-                let normal = between.try_normalize()?;
+                let blend = |vertices: [u32; 3], weights: [f64; 3]| {
+                    let [p, q, r] = vertices.map(&place);
+                    p * weights[0] + q * weights[1] + r * weights[2]
+                };
+                let from = blend(a, near.a);
+                let normal = (blend(b, near.b) - from).try_normalize()?;
                 let distance = near.distance - thickness;
                 let radius = self.vertices[a[0] as usize].radius;
                 Some(Witness {
@@ -250,8 +305,8 @@ impl<S: Space> Primitives<S> {
                 })
             }
             Encounter::Wall(wall, v) => {
-                let (normal, point) = self.wall_at(*wall, bodies, way);
-                let x = DVec3::from_array(places[*v as usize]);
+                let (normal, point) = pose(*wall);
+                let x = place(*v);
                 let height = normal.dot(x - point);
                 let distance = height - thickness;
                 Some(Witness {
@@ -262,24 +317,6 @@ impl<S: Space> Primitives<S> {
                 })
             }
         }
-    }
-
-    /// Whether a pair with this witness at the start can be seen at once to stay farther apart than
-    /// `keep` (m) on straight ways.
-    pub(crate) fn stays_apart(
-        &self,
-        pair: &Pair,
-        ends: [&[[f64; 3]]; 2],
-        witness: &Witness,
-        keep: f64,
-    ) -> bool {
-        let near = Near {
-            a: witness.weights[0],
-            b: witness.weights[1],
-            distance: witness.distance,
-        };
-        let thickness = self.thickness(&Encounter::Pair(*pair));
-        stays_apart(pair, ends, &near, thickness + keep)
     }
 
     /// The part of the motion from `start` to `end` after which two primitives are nearer than
@@ -301,7 +338,8 @@ impl<S: Space> Primitives<S> {
                 // A half-space has no far side to come out of: the end tells all. Between, the
                 // distance is linear unless the wall turns, and then halving comes near enough.
                 let height = |places: &[[f64; 3]], way: &[Motion<S>]| {
-                    let (normal, point) = self.wall_at(*wall, bodies, way);
+                    let moved = &way[self.wall_body(*wall)];
+                    let (normal, point) = self.wall_at(*wall, bodies, moved);
                     normal.dot(DVec3::from_array(places[*v as usize]) - point) - thickness - keep
                 };
                 let (before, after) = (height(from.0, from.1), height(to.0, to.1));
@@ -334,7 +372,3 @@ impl<S: Space> Primitives<S> {
 
 /// Where vertices are, m, and how far their bodies have gone to be there.
 type Placed<'a, S> = (&'a [[f64; 3]], &'a [Motion<S>]);
-
-fn blend(x: &[[f64; 3]], vertices: [u32; 3], weights: [f64; 3]) -> DVec3 {
-    crate::deform::meeting::blend(x, vertices, weights)
-}

@@ -23,9 +23,11 @@
 
 mod contact;
 mod meeting;
+mod nearby;
 
-pub(crate) use contact::{contact_of, row_of};
+pub(crate) use contact::{contact_of, feature_of, row_of};
 pub(crate) use meeting::{Encounter, Reach, Witness};
+pub(crate) use nearby::{Candidate, Nearby, Search};
 
 use crate::body::{Bodies, Motion};
 use crate::deform::Deformables;
@@ -65,6 +67,8 @@ pub(crate) struct Primitives<S: Space> {
     faces: Vec<[u32; 3]>,
     /// Whether each vertex has faces around it.
     has_faces: Vec<bool>,
+    /// Whether each vertex is a point by itself.
+    is_alone: Vec<bool>,
     walls: Vec<Wall<S>>,
 }
 
@@ -94,7 +98,7 @@ impl<S: Space> Poses<S> {
     /// After bodies went `way` with these velocities (spins in terms of the inertia at the start).
     pub(crate) fn after(bodies: &Bodies<S>, way: &[Motion<S>], velocities: &[Motion<S>]) -> Self {
         let all = 0..bodies.len();
-        let rotation: Vec<S::Rotation> = all.clone().map(|k| turned(bodies, way, k)).collect();
+        let rotation: Vec<S::Rotation> = all.clone().map(|k| turned(bodies, &way[k], k)).collect();
         let carried = |k: usize| Motion {
             spin: bodies.carried_spin(k, (bodies.rotation[k], rotation[k]), velocities[k].spin),
             ..velocities[k]
@@ -125,6 +129,7 @@ impl<S: Space> Primitives<S> {
             edges: Vec::new(),
             faces: Vec::new(),
             has_faces: Vec::new(),
+            is_alone: Vec::new(),
             walls: Vec::new(),
         };
         all.add_deformables(bodies, deformables);
@@ -135,6 +140,10 @@ impl<S: Space> Primitives<S> {
             for part in bodies.shape[k].parts() {
                 all.add_part(bodies, k, &part).map_err(|shape| (k, shape))?;
             }
+        }
+        all.is_alone.resize(all.vertices.len(), false);
+        for &[a, b] in &all.edges {
+            all.is_alone[a as usize] |= a == b;
         }
         Ok(all)
     }
@@ -267,18 +276,22 @@ impl<S: Space> Primitives<S> {
             if v.local == S::Vector::default() {
                 return center.to_array3();
             }
-            let rotation = turned(bodies, way, k);
+            let rotation = turned(bodies, &way[k], k);
             (center + S::rotate(rotation, v.local)).to_array3()
         };
         self.vertices.iter().map(place).collect()
     }
 
-    /// A wall's unit vector and a point of its surface after bodies went `way`.
-    fn wall_at(&self, wall: u32, bodies: &Bodies<S>, way: &[Motion<S>]) -> (DVec3, DVec3) {
+    fn wall_body(&self, wall: u32) -> usize {
+        self.walls[wall as usize].body as usize
+    }
+
+    /// A wall's unit vector and a point of its surface after its body went `way`.
+    pub(crate) fn wall_at(&self, wall: u32, bodies: &Bodies<S>, way: &Motion<S>) -> (DVec3, DVec3) {
         let wall = &self.walls[wall as usize];
         let k = wall.body as usize;
         let rotation = turned(bodies, way, k);
-        let point = bodies.position[k] + way[k].linear + S::rotate(rotation, wall.point);
+        let point = bodies.position[k] + way.linear + S::rotate(rotation, wall.point);
         (
             solid::<S>(S::rotate(rotation, wall.normal)),
             solid::<S>(point),
@@ -300,11 +313,11 @@ impl<S: Space> Primitives<S> {
 }
 
 /// The rotation of a body after it went its way.
-fn turned<S: Space>(bodies: &Bodies<S>, way: &[Motion<S>], k: usize) -> S::Rotation {
-    if way[k].spin == S::Spin::default() {
+fn turned<S: Space>(bodies: &Bodies<S>, way: &Motion<S>, k: usize) -> S::Rotation {
+    if way.spin == S::Spin::default() {
         bodies.rotation[k]
     } else {
-        S::turn(bodies.rotation[k], way[k].spin)
+        S::turn(bodies.rotation[k], way.spin)
     }
 }
 

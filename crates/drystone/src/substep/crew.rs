@@ -17,6 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
 
+use super::shared::Shared;
+
 /// Turns of the spin loop before a waiting thread offers its core to others.
 const SPINS: u32 = 2_000;
 /// Offers of its core, less than a microsecond each, before a thread without work falls asleep.
@@ -120,6 +122,26 @@ pub(crate) fn deal(threads: usize, parts: usize, work: impl Fn(usize) + Sync) {
             work(part);
         }
     });
+}
+
+/// What `work` makes of each of so many pieces, piece after piece: threads take pieces as they get
+/// done, and the answer does not depend on their number.
+pub(crate) fn gather<T: Send>(
+    threads: usize,
+    pieces: usize,
+    work: impl Fn(usize, &mut Vec<T>) + Sync,
+) -> Vec<T> {
+    if threads.min(pieces) <= 1 {
+        let mut all = Vec::new();
+        (0..pieces).for_each(|piece| work(piece, &mut all));
+        return all;
+    }
+    let mut lists: Vec<Vec<T>> = (0..pieces).map(|_| Vec::new()).collect();
+    let shared = Shared::new(&mut lists);
+    deal(threads, pieces, |piece| {
+        shared.change(piece, |list| work(piece, list));
+    });
+    lists.into_iter().flatten().collect()
 }
 
 /// Crews that are not at work. Worlds that step at the same time have one each.

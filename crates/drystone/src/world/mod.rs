@@ -14,9 +14,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::body::{Bodies, BodyId, BodyState, Motion};
+use crate::ccd::broad::BroadPhase;
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
-use crate::deform::coupling::{Elastic, touched};
+use crate::deform::coupling::{Elastic, Rule, touched};
+use crate::deform::gradients::Effort;
 use crate::deform::rescue::{Infeasible, Rescue, hold_deformables, rescue};
 use crate::deform::{Deformables, attachment, proximity};
 use crate::detect::continuous::{Nearness, hold_back};
@@ -237,6 +239,8 @@ pub struct World<S: Space> {
     shapes: BTreeMap<u64, S::Shape>,
     /// What the strategy `substep` keeps.
     real_time: Box<RealTime<S>>,
+    /// Trees of strategies that watch motion: no answer depends on how they are sorted.
+    trees: Box<BroadPhase<S>>,
     /// Poses and motion before the last step of that strategy, kept for its memory.
     good: BodyState<S>,
     step: u64,
@@ -266,6 +270,7 @@ impl<S: Space> Default for World<S> {
             events: Vec::new(),
             shapes: BTreeMap::new(),
             real_time: Box::default(),
+            trees: Box::default(),
             good: BodyState::default(),
             step: 0,
             time: 0.0,
@@ -300,7 +305,7 @@ impl<S: Space> World<S> {
             Strategy::Substep(options) => self.step_substep(&options),
             Strategy::Barrier(options) => self.step_barrier(&options),
             Strategy::Parallel(options) | Strategy::Sequential(options) => {
-                self.step_impacts(&options)
+                self.step_impacts(&options, watch)
             }
             Strategy::Penalty(options) => self.step_penalty(&options),
         }?;
@@ -318,6 +323,16 @@ impl<S: Space> World<S> {
             self.watch.sensors(&self.bodies, &mut self.events);
         }
         self.break_joints();
+    }
+
+    /// How elastic forces are worked out.
+    fn rule(&self, effort: Effort) -> Rule {
+        Rule {
+            dt: self.settings.dt,
+            integrator: self.settings.integrator,
+            threads: self.settings.threads,
+            effort,
+        }
     }
 
     /// All that decides about pairs.
@@ -380,11 +395,12 @@ impl<S: Space> World<S> {
 
         let (mut free, mut ledger) =
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        let rule = self.rule(Effort::Full);
         let mut elastic = Elastic::new(
             &mut self.deformables,
             &self.bodies,
             &mut free,
-            (dt, self.settings.integrator, self.settings.threads),
+            rule,
             &touched(&self.bodies, &self.contacts),
         )
         .map_err(StepError::Elastic)?;
@@ -395,7 +411,7 @@ impl<S: Space> World<S> {
         let solver = &mut self.settings.solver;
         let solve = elastic.settle(&self.bodies, solver, &mut assembled, &mut impulses);
         let mut velocities = assembled.problem.velocities(&impulses).motion;
-        elastic.enter(&mut ledger, &velocities);
+        elastic.enter(&mut ledger, &self.bodies, &velocities, None);
         let mut nudges = repair(&assembled, &self.contacts, &velocities, &rules);
         watch(Phase::Contact);
         let rescue = rescue(
@@ -587,13 +603,8 @@ impl<S: Space> World<S> {
         let (mut free, _) =
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
         // Where elastic forces are no numbers, the step says so; here they are left out.
-        let _ = Elastic::new(
-            &mut self.deformables,
-            &self.bodies,
-            &mut free,
-            (dt, self.settings.integrator, self.settings.threads),
-            &[],
-        );
+        let rule = self.rule(Effort::Full);
+        let _ = Elastic::new(&mut self.deformables, &self.bodies, &mut free, rule, &[]);
         assemble(
             &self.bodies,
             &self.contacts,

@@ -1,11 +1,12 @@
 //! Which strategies serve a world, and the steps of those that watch motion.
 
-use super::{StepError, StepReport, World};
+use super::{Phase, StepError, StepReport, World};
 use crate::barrier::{self, Barrier, Evidence};
 use crate::body::{Kind, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Ledger, Solved, certify};
 use crate::deform::coupling::Elastic;
+use crate::deform::gradients::Effort;
 use crate::detect::rules::PairRules;
 use crate::impacts::{self, Impacts, Outcome};
 use crate::integrate;
@@ -17,6 +18,7 @@ use crate::settings::{Feature, Strategy};
 use crate::shape::Geometry;
 use crate::space::{Components, Space};
 use drystone_frame::Form;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 impl<S: Space> World<S> {
@@ -153,7 +155,11 @@ impl<S: Space> World<S> {
         })
     }
 
-    pub(super) fn step_impacts(&mut self, options: &Impacts) -> Result<StepReport, StepError> {
+    pub(super) fn step_impacts(
+        &mut self,
+        options: &Impacts,
+        watch: &mut dyn FnMut(Phase),
+    ) -> Result<StepReport, StepError> {
         let dt = self.settings.dt;
         let strategy = self.settings.strategy;
         integrate::steer(&mut self.bodies, self.time, dt);
@@ -161,14 +167,15 @@ impl<S: Space> World<S> {
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
         let primitives = Primitives::new(&self.bodies, &self.deformables)
             .map_err(|(body, shape)| self.failed(Failure::Shape(body, shape)))?;
-        let mut elastic = Elastic::new(
-            &mut self.deformables,
-            &self.bodies,
-            &mut free,
-            (dt, self.settings.integrator, self.settings.threads),
-            &[],
-        )
-        .map_err(StepError::Elastic)?;
+        watch(Phase::Detection);
+        let rule = self.rule(match strategy {
+            Strategy::Parallel(_) => Effort::Brisk,
+            _ => Effort::Full,
+        });
+        let mut elastic = Elastic::new(&mut self.deformables, &self.bodies, &mut free, rule, &[])
+            .map_err(StepError::Elastic)?;
+        watch(Phase::Elastic);
+        let trees = RefCell::new(std::mem::take(&mut *self.trees));
         let start = impacts::Start {
             bodies: &self.bodies,
             // Not `pair_rules`: the deformables are lent out.
@@ -180,16 +187,25 @@ impl<S: Space> World<S> {
             options,
             settings: &self.settings,
             free,
+            solved: &self.solved,
+            trees: &trees,
         };
         let outcome = match strategy {
             Strategy::Sequential(_) => impacts::sequential(&start, &primitives),
-            _ => impacts::parallel(&start, &primitives, &mut elastic),
+            _ => impacts::parallel(&start, &primitives, &mut elastic, watch),
         };
         if let Ok(outcome) = &outcome {
-            elastic.enter(&mut ledger, &outcome.motion);
+            elastic.enter(
+                &mut ledger,
+                &self.bodies,
+                &outcome.motion,
+                Some(&start.free),
+            );
         }
+        *self.trees = trees.into_inner();
         let outcome = outcome.map_err(|failure| self.failed(failure))?;
         self.arrive(&outcome.end)?;
+        watch(Phase::Motion);
         let Outcome {
             contacts,
             answered,
@@ -216,14 +232,9 @@ impl<S: Space> World<S> {
         self.refresh_contacts();
         let (mut free, mut ledger) =
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
-        let elastic = Elastic::new(
-            &mut self.deformables,
-            &self.bodies,
-            &mut free,
-            (dt, self.settings.integrator, self.settings.threads),
-            &[],
-        )
-        .map_err(StepError::Elastic)?;
+        let rule = self.rule(Effort::Full);
+        let elastic = Elastic::new(&mut self.deformables, &self.bodies, &mut free, rule, &[])
+            .map_err(StepError::Elastic)?;
         let assembled = assemble(
             &self.bodies,
             &self.contacts,
@@ -233,7 +244,7 @@ impl<S: Space> World<S> {
         );
         let impulses = penalty::impulses(options, &self.bodies, &self.contacts, &assembled);
         let velocities = assembled.problem.velocities(&impulses).motion;
-        elastic.enter(&mut ledger, &velocities);
+        elastic.enter(&mut ledger, &self.bodies, &velocities, None);
         self.advance_unheld(&velocities)?;
         self.keep_impulses(&assembled, &impulses);
         let answered = Answered {

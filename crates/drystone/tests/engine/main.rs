@@ -27,6 +27,7 @@ mod impacts;
 mod intersect_meshes;
 mod joints;
 mod judge;
+mod large_cloth;
 mod matrix;
 mod motion;
 mod oracles;

@@ -1,0 +1,93 @@
+//! Deformables that meet contact as a whole, and those whose nodes meet it by themselves.
+
+use super::{Elastic, add_impulses, is_iterative};
+use crate::body::{Bodies, Motion};
+use crate::certify::Ledger;
+use crate::deform::Integrator;
+use crate::deform::store::Soft;
+use crate::detect::Contact;
+use crate::solve::SolverKind;
+use crate::space::Space;
+
+/// Sweeps over contacts of nodes with their own masses at most.
+const APART_SWEEPS: u32 = 40;
+
+impl<S: Space> Elastic<'_, S> {
+    /// Prepares deformables for contact that answer as a whole: all but large sheets that touch
+    /// nothing but each other and what can't be moved. The nodes of those answer with their own
+    /// masses. Fails with the name of a deformable whose forces are no numbers.
+    pub(crate) fn couple<'c>(
+        &mut self,
+        bodies: &Bodies<S>,
+        contacts: impl Iterator<Item = &'c Contact<S>> + Clone,
+    ) -> Result<(), String>
+    where
+        S: 'c,
+    {
+        let can_be = |soft: &Soft| soft.is_sheet && is_iterative(soft);
+        let list = &self.deformables.list;
+        let mut is_apart: Vec<bool> = list
+            .iter()
+            .map(|soft| soft.as_ref().is_some_and(can_be))
+            .collect();
+        let place = |k: u32| (bodies.node_of[k as usize] as usize).checked_sub(1);
+        let is_solid = |k: u32| place(k).is_none() && bodies.is_dynamic(k as usize);
+        for contact in contacts.clone() {
+            if contact.bodies().any(is_solid) {
+                for soft in contact.bodies().filter_map(place) {
+                    is_apart[soft] = false;
+                }
+            }
+        }
+        let mut touched = vec![false; bodies.len()];
+        for k in contacts.flat_map(Contact::bodies) {
+            let is_coupled = place(k).is_some_and(|soft| !is_apart[soft]);
+            touched[k as usize] = is_coupled && bodies.is_dynamic(k as usize);
+        }
+        self.is_apart = is_apart;
+        self.touch(bodies, &touched)
+    }
+
+    /// A solver for contact of nodes with their own masses, where that is what most contacts are.
+    /// `enough` is a residual that may be left, m/s.
+    pub(crate) fn hurried(&self, mut solver: SolverKind, enough: f64) -> SolverKind {
+        if self.is_apart.contains(&true) {
+            let (most, tolerance) = solver.iterations_and_tolerance();
+            solver.set_iterations(most.min(APART_SWEEPS));
+            solver.set_tolerance(tolerance.max(enough));
+        }
+        solver
+    }
+
+    /// Writes the impulses of elastic forces into the ledger: those that go with these velocities
+    /// after the step, or, where `free` velocities are given, with those for deformables whose
+    /// nodes met contact by themselves.
+    pub(crate) fn enter(
+        &self,
+        ledger: &mut Ledger<S>,
+        bodies: &Bodies<S>,
+        velocities: &[Motion<S>],
+        free: Option<&[Motion<S>]>,
+    ) {
+        for (soft, &is_apart) in self.deformables.list.iter().zip(&self.is_apart) {
+            let Some(soft) = soft else { continue };
+            if let Some(free) = free.filter(|_| is_apart) {
+                let nodes = soft.nodes.iter().map(|&k| k as usize);
+                for k in nodes.filter(|&k| bodies.is_dynamic(k)) {
+                    let change = free[k].linear - self.starred[k].linear;
+                    ledger.forces[k].0 += change * bodies.mass(k);
+                }
+                continue;
+            }
+            let Some(system) = &soft.system.0 else {
+                continue;
+            };
+            let motion = match self.rule.integrator {
+                Integrator::Implicit => velocities,
+                Integrator::Symplectic => &ledger.before,
+            };
+            let impulse = system.impulse(soft, motion);
+            add_impulses(soft, &impulse, |k, p| ledger.forces[k].0 += p);
+        }
+    }
+}
