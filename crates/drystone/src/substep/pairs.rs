@@ -17,7 +17,6 @@ use crate::detect::{Lookahead, reach};
 use crate::shape::{Bounds, Geometry};
 use crate::space::{Components, Linear, Space};
 use serde::{Deserialize, Serialize};
-use std::sync::Mutex;
 
 /// Refits before the tree is built anew: a refitted tree keeps its shape while its boxes grow.
 const REFITS: u32 = 60;
@@ -197,18 +196,11 @@ fn in_parts<T: Send>(
     threads: usize,
     make: impl Fn(&[u32], &mut Vec<T>) + Sync,
 ) -> Vec<T> {
-    let lists: Vec<Mutex<Vec<T>>> = (0..threads.max(1)).map(|_| Mutex::default()).collect();
-    crew::run(threads, |worker| {
-        let mut own = Vec::new();
-        make(&list[worker.share(list.len())], &mut own);
-        if let Ok(mut place) = lists[worker.index()].lock() {
-            *place = own;
-        }
-    });
-    let lists = lists.into_iter();
-    lists
-        .flat_map(|list| list.into_inner().unwrap_or_default())
-        .collect()
+    let parts = threads.max(1);
+    crew::gather(threads, parts, |part, own| {
+        let (start, end) = (list.len() * part / parts, list.len() * (part + 1) / parts);
+        make(&list[start..end], own);
+    })
 }
 
 /// Gives a body another box if it has left its own, or that has become too large: whether it has.
