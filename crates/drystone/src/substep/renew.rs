@@ -305,7 +305,7 @@ fn spread_out<S: Space>(points: &[ContactPoint<S>], kept: &mut [ContactPoint<S>;
 }
 
 /// Mass that an impulse between two bodies moves, turning aside, kg.
-fn shared_mass<S: Space>(bodies: &Bodies<S>, a: u32, b: u32) -> f64 {
+pub(super) fn shared_mass<S: Space>(bodies: &Bodies<S>, a: u32, b: u32) -> f64 {
     let inverse = |k: u32| 1.0 / bodies.mass(k as usize);
     let sum = inverse(a) + inverse(b);
     if sum > 0.0 { 1.0 / sum } else { 0.0 }

@@ -13,11 +13,12 @@
 //! a few sweeps. Each hit keeps momentum to the last bit of rounding and makes no energy (e ≤ 1,
 //! friction at most stops a slide), so any number of them does, and a row of touching balls passes
 //! a blow on as Newton's cradle does. What hits a body with joints moves all of its linkage at once
-//! ([`super::links`]). What is slower than w, and what the sweeps leave, is left to the rounds; so
+//! ([`super::links`]). What is slower than w, or than what the load of the contact stops in a step, and what the sweeps leave, is left to the rounds; so
 //! are hits on nets of joints, which are too large to answer at once.
 
 use super::graph::Graph;
 use super::links::{Links, Spot};
+use super::renew::shared_mass;
 use super::touching::{MOST, Patch, Patches};
 use crate::body::{Bodies, Motion};
 use crate::shape::ContactPoint;
@@ -49,6 +50,19 @@ pub(crate) struct StrikeLaw<S: Space> {
 }
 
 impl<S: Space> StrikeLaw<S> {
+    /// The law for a patch that carries a load: what that load stops in a step is no impact. A
+    /// stone that sways in an arch would be struck, and then be pushed back by the load as well.
+    fn loaded(&self, bodies: &Bodies<S>, patches: &Patches<S>, number: u32) -> Self {
+        let patch = patches.patch(number);
+        let force = |k: usize| patches.records.force::<S>(number, k)[0];
+        let load: f64 = (0..patch.count).map(force).sum();
+        let stopped = load * self.dt / shared_mass(bodies, patch.a, patch.b);
+        Self {
+            least: self.least.max(stopped),
+            ..*self
+        }
+    }
+
     /// What a step of free fall adds to the speed at which two bodies part along `normal`, m/s.
     fn fallen(&self, bodies: &Bodies<S>, ends: [usize; 2], normal: S::Vector) -> f64 {
         let [a, b] = ends.map(|k| f64::from(u8::from(bodies.is_dynamic(k))));
@@ -196,7 +210,8 @@ impl<S: Space> Strikes<S> {
             for at in 0..scratch.active.len() {
                 let number = scratch.active[at];
                 let patch = web.patches.patch(number);
-                if self.strike_patch(struck, patch, number, law) {
+                let law = law.loaded(struck.bodies, web.patches, number);
+                if self.strike_patch(struck, patch, number, &law) {
                     let ends = [patch.a, patch.b];
                     scratch.note(ends, struck.links);
                     visits += struck.links.effort(ends.map(|k| k as usize));

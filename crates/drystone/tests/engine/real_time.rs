@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
+use crate::common::surface;
 use drystone::glam::{DQuat, DRot2, DVec2, DVec3};
 use drystone::substep::simd::Instructions;
 use drystone::{
@@ -402,6 +403,35 @@ fn every_number_of_threads_and_every_instruction_set_give_the_same_bits() {
             );
         }
     }
+}
+
+/// Stones that sway were struck as if they came from afar, and pushed back by their load as well.
+#[test]
+fn an_arch_of_twenty_one_stones_comes_to_rest() {
+    let mut world = World2::new(settings()).unwrap();
+    let m = surface(&mut world, 0.7, 0.0);
+    let ground = Shape2::half_space(DVec2::Y).unwrap();
+    world.add(Body::fixed(ground).of(m)).unwrap();
+    let slice = std::f64::consts::PI / 21.0;
+    for k in 0..21_u32 {
+        let (from, to) = (slice * f64::from(k), slice * f64::from(k + 1));
+        let corner = |r: f64, a: f64| DVec2::new(r * a.cos(), r * a.sin());
+        let points = [
+            corner(9.0, from),
+            corner(11.0, from),
+            corner(11.0, to),
+            corner(9.0, to),
+        ];
+        let stone = Shape2::hull(&points).unwrap();
+        world.add(Body::rigid(stone).of(m)).unwrap();
+    }
+    let crown = world.bodies().position[11].y;
+    run(&mut world, 600);
+    let sunk = crown - world.bodies().position[11].y;
+    assert!(sunk < 0.03, "the crown sinks by {sunk} m");
+    let speeds = world.bodies().motion.iter().map(|m| m.linear.length());
+    let fastest = speeds.fold(0.0, f64::max);
+    assert!(fastest < 0.01, "{fastest} m/s after ten seconds");
 }
 
 /// Large enough for every stage to be shared out: bodies that fall on each other side by side.
