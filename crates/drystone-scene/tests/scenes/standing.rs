@@ -1,18 +1,7 @@
 //! What should stand stands, and what should fall falls.
 
+use crate::common::{self, gallery_world as world};
 use drystone_frame::Frame;
-use drystone_scene::{AnyWorld, gallery};
-
-fn world(name: &str) -> AnyWorld {
-    let mut world = gallery::find(name)
-        .unwrap()
-        .scene()
-        .unwrap()
-        .build()
-        .unwrap();
-    world.set_certify_every(0);
-    world
-}
 
 /// The first and the last frame of a run.
 fn first_and_last(name: &str, seconds: f64) -> (Frame, Frame) {
@@ -27,19 +16,7 @@ fn first_and_last(name: &str, seconds: f64) -> (Frame, Frame) {
 /// How far any body has moved, m.
 fn largest_move(name: &str, seconds: f64) -> f64 {
     let (start, end) = first_and_last(name, seconds);
-    let moved = |(a, b): (&[f64; 3], &[f64; 3])| {
-        a.iter()
-            .zip(b)
-            .map(|(x, y)| (x - y).powi(2))
-            .sum::<f64>()
-            .sqrt()
-    };
-    start
-        .positions
-        .iter()
-        .zip(&end.positions)
-        .map(moved)
-        .fold(0.0, f64::max)
+    common::largest_move(&start, &end)
 }
 
 /// How far the highest body has come down, m.

@@ -1,20 +1,10 @@
 //! What the scenes of the gallery expect is what happens. Each tolerance says why.
 
+use crate::common::{gallery_world as world, largest_move};
 use drystone_frame::Frame;
-use drystone_scene::{AnyWorld, gallery};
+use drystone_scene::AnyWorld;
 
 const G: f64 = 9.81;
-
-fn world(name: &str) -> AnyWorld {
-    let mut world = gallery::find(name)
-        .unwrap()
-        .scene()
-        .unwrap()
-        .build()
-        .unwrap();
-    world.set_certify_every(0);
-    world
-}
 
 /// Steps until `seconds`, and calls `look` after each step.
 fn run(world: &mut AnyWorld, seconds: f64, mut look: impl FnMut(&AnyWorld, &Frame)) {
@@ -26,23 +16,6 @@ fn run(world: &mut AnyWorld, seconds: f64, mut look: impl FnMut(&AnyWorld, &Fram
 
 fn at(world: &AnyWorld, name: &str) -> usize {
     world.body_index(name).unwrap()
-}
-
-/// How far any body has moved since the start, m.
-fn largest_move(start: &Frame, end: &Frame) -> f64 {
-    let moved = |(a, b): (&[f64; 3], &[f64; 3])| {
-        a.iter()
-            .zip(b)
-            .map(|(x, y)| (x - y).powi(2))
-            .sum::<f64>()
-            .sqrt()
-    };
-    start
-        .positions
-        .iter()
-        .zip(&end.positions)
-        .map(moved)
-        .fold(0.0, f64::max)
 }
 
 #[track_caller]

@@ -37,6 +37,8 @@ use crate::solve::settle::settle;
 use crate::solve::sweep::Sweeper;
 use crate::solve::{SolveReport, SolverKind};
 use crate::space::{Components, Space};
+use crate::substep::crew;
+use crate::substep::shared::Shared;
 
 /// Rounds at most.
 const ROUNDS: u32 = 24;
@@ -435,29 +437,9 @@ fn each<R: Send>(
     let present = list.iter_mut().enumerate();
     let present = present.filter_map(|(place, soft)| Some((place, soft.as_mut()?)));
     let mut present: Vec<(usize, &mut Soft)> = present.collect();
-    let all = present.len();
-    let share = all.div_ceil((threads as usize).clamp(1, all.max(1)));
-    if share >= all {
-        return present
-            .into_iter()
-            .map(|(place, soft)| (place, f(soft)))
-            .collect();
-    }
-    let f = &f;
-    std::thread::scope(|scope| {
-        let work = present.chunks_mut(share).map(|part| {
-            scope.spawn(move || {
-                part.iter_mut()
-                    .map(|(place, soft)| (*place, f(soft)))
-                    .collect::<Vec<_>>()
-            })
-        });
-        let work: Vec<_> = work.collect();
-        let answers = work.into_iter().map(|thread| match thread.join() {
-            Ok(answers) => answers,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        answers.flatten().collect()
+    let shared = Shared::new(&mut present);
+    crew::gather(threads as usize, shared.len(), |k, answers| {
+        shared.change(k, |(place, soft)| answers.push((*place, f(soft))));
     })
 }
 

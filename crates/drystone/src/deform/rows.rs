@@ -13,7 +13,7 @@
 //! they need one number and not nine.
 
 use super::element::{Curvature, Element, Local};
-use crate::substep::crew::Worker;
+use crate::substep::crew::{self, Worker};
 use crate::substep::shared::Shared;
 use std::ops::Range;
 
@@ -277,16 +277,10 @@ impl BlockRows {
             });
         }
         let this = &*self;
-        match parts.len() {
-            1 => parts
-                .into_iter()
-                .for_each(|part| this.write(part, places, [dt, share])),
-            _ => std::thread::scope(|scope| {
-                for part in parts {
-                    scope.spawn(move || this.write(part, places, [dt, share]));
-                }
-            }),
-        }
+        let shared = Shared::new(&mut parts);
+        crew::deal(threads, threads, |k| {
+            shared.change(k, |part| this.write(part, places, [dt, share]));
+        });
         (self.blocks, self.far_values) = (blocks, far);
     }
 
@@ -324,8 +318,8 @@ impl BlockRows {
     }
 
     /// Writes the rows of a part.
-    fn write(&self, mut part: Part<'_>, places: &[[f64; 3]], [dt, share]: [f64; 2]) {
-        self.write_bending(&mut part, places, [dt, share]);
+    fn write(&self, part: &mut Part<'_>, places: &[[f64; 3]], [dt, share]: [f64; 2]) {
+        self.write_bending(part, places, [dt, share]);
         let first = self.near.starts[part.nodes.start] as usize;
         let mut local = Local::zero();
         for placed in &self.changing {

@@ -1,10 +1,11 @@
-//! What tests of imports share.
+//! What tests share.
 
 use std::path::{Path, PathBuf};
 
 use drystone::{D3, World};
+use drystone_frame::Frame;
 use drystone_scene::import::{ImportOptions, Imported, import};
-use drystone_scene::{AnyWorld, Scene, SceneError};
+use drystone_scene::{AnyWorld, Scene, SceneError, gallery};
 
 /// A model beside the tests.
 pub(crate) fn model(name: &str) -> PathBuf {
@@ -44,4 +45,33 @@ pub(crate) fn period(world: &mut World<D3>, measure: impl Fn(&World<D3>) -> f64)
     }
     assert_eq!(crossings.len(), 3, "it does not swing");
     (crossings[2] - crossings[0]) / 2.0
+}
+
+/// A scene of the gallery, without certificates.
+pub(crate) fn gallery_world(name: &str) -> AnyWorld {
+    let mut world = gallery::find(name)
+        .unwrap()
+        .scene()
+        .unwrap()
+        .build()
+        .unwrap();
+    world.set_certify_every(0);
+    world
+}
+
+/// How far any body has moved since the start, m.
+pub(crate) fn largest_move(start: &Frame, end: &Frame) -> f64 {
+    let moved = |(a, b): (&[f64; 3], &[f64; 3])| {
+        a.iter()
+            .zip(b)
+            .map(|(x, y)| (x - y).powi(2))
+            .sum::<f64>()
+            .sqrt()
+    };
+    start
+        .positions
+        .iter()
+        .zip(&end.positions)
+        .map(moved)
+        .fold(0.0, f64::max)
 }
