@@ -13,8 +13,9 @@
 //! a few sweeps. Each hit keeps momentum to the last bit of rounding and makes no energy (e ≤ 1,
 //! friction at most stops a slide), so any number of them does, and a row of touching balls passes
 //! a blow on as Newton's cradle does. What hits a body with joints moves all of its linkage at once
-//! ([`super::links`]). What is slower than w, or than what the load of the contact stops in a step, and what the sweeps leave, is left to the rounds; so
-//! are hits on nets of joints, which are too large to answer at once.
+//! ([`super::links`]). What is slower than w, what the load of a contact stops in a step
+//! ([`StrikeLaw::loaded`]) and what the sweeps leave is left to the rounds; so are hits on nets of
+//! joints, which are too large to answer at once.
 
 use super::graph::Graph;
 use super::links::{Links, Spot};
@@ -50,15 +51,17 @@ pub(crate) struct StrikeLaw<S: Space> {
 }
 
 impl<S: Space> StrikeLaw<S> {
-    /// The law for a patch that carries a load: what that load stops in a step is no impact. A
-    /// stone that sways in an arch would be struck, and then be pushed back by the load as well.
+    /// The law for a patch that carries a load: it begins no impact with what that load stops in
+    /// a step, up to what a step of free fall adds. A stone that sways in an arch would be struck,
+    /// and then be pushed back by the load as well. Faster than that is a blow, whatever the load:
+    /// that of a contact that was hit a step ago says nothing.
     fn loaded(&self, bodies: &Bodies<S>, patches: &Patches<S>, number: u32) -> Self {
         let patch = patches.patch(number);
         let force = |k: usize| patches.records.force::<S>(number, k)[0];
         let load: f64 = (0..patch.count).map(force).sum();
         let stopped = load * self.dt / shared_mass(bodies, patch.a, patch.b);
         Self {
-            least: self.least.max(stopped),
+            least: self.least.max(stopped.min(self.fall.length())),
             ..*self
         }
     }
@@ -201,7 +204,7 @@ impl<S: Space> Strikes<S> {
         scratch.active.extend(first);
         let count = struck.bodies.len();
         let (mut visits, most_visits) = (0, MOST_VISITS + MOST_VISITS_A_BODY * count);
-        for _ in 0..SWEEPS {
+        for sweep in 0..SWEEPS {
             if scratch.active.is_empty() || visits > most_visits {
                 break;
             }
@@ -210,7 +213,11 @@ impl<S: Space> Strikes<S> {
             for at in 0..scratch.active.len() {
                 let number = scratch.active[at];
                 let patch = web.patches.patch(number);
-                let law = law.loaded(struck.bodies, web.patches, number);
+                // Loaded or not, a contact passes on what hits it.
+                let law = match sweep {
+                    0 => law.loaded(struck.bodies, web.patches, number),
+                    _ => *law,
+                };
                 if self.strike_patch(struck, patch, number, &law) {
                     let ends = [patch.a, patch.b];
                     scratch.note(ends, struck.links);
