@@ -3,7 +3,7 @@
 //! `cargo bench -p drystone --bench real_time [-- FILTER]` prints one line a scene: time of a
 //! step, largest overlap, how far the top has sunk. Settings can be changed by `KEY=VALUE`
 //! arguments: `substeps`, `rounds`, `stiffness`, `loading`, `unloading`,
-//! `rate`, `simd`, `threads`, `steps`.
+//! `rate`, `sleep` (0 for never), `simd`, `threads`, `steps`.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
@@ -43,6 +43,7 @@ fn options() -> Options {
             "loading" => options.substep.loading = number,
             "unloading" => options.substep.unloading = number,
             "rate" => options.substep.repair_rate = number,
+            "sleep" => options.substep.sleep_after = number,
             "simd" => options.substep.instructions = Instructions::every()[number as usize],
             "threads" => options.threads = number as u32,
             "steps" => options.steps = number as u32,

@@ -16,6 +16,10 @@ use crate::integrate;
 use crate::shape::Pose;
 use crate::space::{Linear, Space};
 
+/// Overlaps deeper than so many times what a loaded contact gives way by are repaired without
+/// regard to their load.
+const DEEP: f64 = 3.0;
+
 /// What moves a body in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mover {
@@ -428,6 +432,7 @@ fn law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> La
         repaired: (options.repair_rate * h).min(1.0) as f32,
         most_repaired: (around.settings.contact.repair_speed * h) as f32,
         slop: around.settings.contact.slop as f32,
+        deep: (DEEP * acceleration * h * h / options.stiffness) as f32,
         threshold: around.settings.contact.restitution_threshold as f32,
         loading: options.loading as f32,
         unloading: options.unloading as f32,

@@ -35,8 +35,12 @@
 //!
 //! **The gap** g is the separation d where the two are apart; overlaps (d < 0) are repaired by the
 //! part $1-\alpha$ of what exceeds the slop in a substep, $g = (1-\alpha)\,(d + s)$, but no faster
-//! than [`repair_speed`](crate::problem::assemble::ContactRules::repair_speed). What hits hard was dealt
-//! with before ([`super::strike`]); only a point on a body of a net of joints, whose e is kept here, gets
+//! than [`repair_speed`](crate::problem::assemble::ContactRules::repair_speed), and where λ exceeds
+//! the weight w of the mass that a point moves, shallow overlaps only by w/λ of that part (a tenth
+//! at least). For λ grows as long as there is overlap, and lags behind: a pile swings by itself if
+//! it is repaired faster than its slowest swing dies down, which takes the longer the deeper the
+//! pile is. λ/w says how deep a point is in it. What hits hard was dealt with before
+//! ([`super::strike`]); only a point on a body of a net of joints, whose e is kept here, gets
 //! $g = h\,e\,u^-_N$ instead if it will hit faster than the threshold: it must leave at e times the
 //! speed at which it came.
 
@@ -84,6 +88,8 @@ pub(crate) const NO_POINT: f32 = 1e30;
 /// Times its own mass's weight that a point's stiffness is made for at most: beyond, single
 /// precision could not tell a body's inertia from rounding.
 const MOST_LOAD: f32 = 1e5;
+/// Part of its due by which a shallow overlap is repaired at least, whatever its load.
+const LEAST_URGENCY: f32 = 0.1;
 /// Times stiffer that a bounce is than a hit without one.
 const FIRM_BOUNCE: f32 = 50.0;
 /// Numbers of all of a patch at most.
@@ -134,6 +140,8 @@ pub(crate) struct Law {
     pub(crate) most_repaired: f32,
     /// Overlap that is left alone, m.
     pub(crate) slop: f32,
+    /// Overlap of which no load excuses more, m.
+    pub(crate) deep: f32,
     /// Approach slower than this does not bounce, m/s.
     pub(crate) threshold: f32,
     /// Part of f − λ that λ takes over in a round where it grows, and where it shrinks.
@@ -326,7 +334,12 @@ fn begin_point<S: Space, V: Wide>(
         .most(stopping)
         .least(weight * V::splat(MOST_LOAD));
     point[Layout::<S>::STIFFNESS] = load * V::splat(law.stiffness) * is_point;
-    let overlap = V::splat(law.repaired) * (d + V::splat(law.slop)).least(o);
+    let urgency = (weight / known.most(weight))
+        .least(one)
+        .most(V::splat(LEAST_URGENCY));
+    let over = (d + V::splat(law.slop)).least(o);
+    let beyond = (d + V::splat(law.deep)).least(o);
+    let overlap = V::splat(law.repaired) * (beyond + urgency * (over - beyond));
     let repaired = d.most(o) + overlap.most(o - V::splat(law.most_repaired));
     let rebound = h * e * u;
     point[Layout::<S>::GAP] = repaired + bounces * (rebound - repaired);
