@@ -31,16 +31,18 @@
 //! and L the larger of the force λ, of the weight of the mass that one point moves, and of the
 //! force that stops that mass in one substep if it is about to hit. So every spring, whatever it
 //! carries, gives way by $a h^2/\kappa$ at most: a millimetre or so. A fixed stiffness is too soft
-//! under a heavy stone and too hard, thus slow to converge, on top of the stack.
+//! under a heavy stone and too hard, thus slow to converge, on top of the stack. How many times the
+//! weight w of the mass that a point moves it carries, $D = \lambda_N/w$, says how deep in a pile it
+//! is. Deep piles converge slowly, and forces that run ahead of their bodies make them swing: so κ
+//! is smaller there, $\kappa/(1 + D/50)$.
 //!
 //! **The gap** g is the separation d where the two are apart; overlaps (d < 0) are repaired by the
 //! part $1-\alpha$ of what exceeds the slop in a substep, $g = (1-\alpha)\,(d + s)$, but no faster
-//! than [`repair_speed`](crate::problem::assemble::ContactRules::repair_speed), and where λ exceeds
-//! the weight w of the mass that a point moves, shallow overlaps only by w/λ of that part (a tenth
-//! at least). For λ grows as long as there is overlap, and lags behind: a pile swings by itself if
-//! it is repaired faster than its slowest swing dies down, which takes the longer the deeper the
-//! pile is. λ/w says how deep a point is in it. What hits hard was dealt with before
-//! ([`super::strike`]); only a point on a body of a net of joints, whose e is kept here, gets
+//! than [`repair_speed`](crate::problem::assemble::ContactRules::repair_speed), and more than ten
+//! layers deep, overlaps that are not large only by 10/D of that part (a tenth at least). For λ grows
+//! as long as there is overlap, and lags behind: a pile swings by itself if it is repaired faster
+//! than its slowest swing dies down, which takes the longer the deeper it is. What hits hard was
+//! dealt with before ([`super::strike`]); only a point on a body of a net of joints, whose e is kept here, gets
 //! $g = h\,e\,u^-_N$ instead if it will hit faster than the threshold: it must leave at e times the
 //! speed at which it came.
 
@@ -88,6 +90,10 @@ pub(crate) const NO_POINT: f32 = 1e30;
 /// Times its own mass's weight that a point's stiffness is made for at most: beyond, single
 /// precision could not tell a body's inertia from rounding.
 const MOST_LOAD: f32 = 1e5;
+/// How deep in a pile a contact is half as stiff as on top, in layers.
+const SOFT_DEPTH: f32 = 50.0;
+/// How deep overlaps are repaired as fast as on top, in layers.
+const CALM_DEPTH: f32 = 10.0;
 /// Part of its due by which a shallow overlap is repaired at least, whatever its load.
 const LEAST_URGENCY: f32 = 0.1;
 /// Times stiffer that a bounce is than a hit without one.
@@ -333,8 +339,10 @@ fn begin_point<S: Space, V: Wide>(
         .most(weight)
         .most(stopping)
         .least(weight * V::splat(MOST_LOAD));
-    point[Layout::<S>::STIFFNESS] = load * V::splat(law.stiffness) * is_point;
-    let urgency = (weight / known.most(weight))
+    let depth = known / weight.most(V::splat(f32::MIN_POSITIVE));
+    let softer = one + depth * V::splat(1.0 / SOFT_DEPTH);
+    point[Layout::<S>::STIFFNESS] = load * V::splat(law.stiffness) * is_point / softer;
+    let urgency = (V::splat(CALM_DEPTH) / depth.most(one))
         .least(one)
         .most(V::splat(LEAST_URGENCY));
     let over = (d + V::splat(law.slop)).least(o);
