@@ -72,6 +72,7 @@ mod flight;
 mod parallel;
 mod register;
 mod sequential;
+mod sweeps;
 mod zones;
 
 pub(crate) use parallel::parallel;
@@ -85,7 +86,7 @@ use crate::detect::rules::PairRules;
 use crate::primitives::Poses;
 use crate::settings::{Settings, SettingsError};
 use crate::solve::SolveReport;
-use crate::space::Space;
+use crate::space::{Components, Space};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 
@@ -158,6 +159,30 @@ pub(crate) struct Start<'a, S: Space> {
     pub(crate) solved: &'a [Contact<S>],
     /// Trees of the last step.
     pub(crate) trees: &'a RefCell<BroadPhase<S>>,
+}
+
+/// A guess of the velocities that elastic forces lead to before contact: those of now without what
+/// contacts did to nodes in the last step, since where things rest, they will do it again.
+pub(crate) fn without_contact<S: Space>(
+    bodies: &Bodies<S>,
+    solved: &[Contact<S>],
+) -> Vec<Motion<S>> {
+    let mut motion = bodies.motion.clone();
+    for contact in solved {
+        for (side, sign) in [(0, 1.0), (1, -1.0)] {
+            let Some(nodes) = &contact.nodes[side] else {
+                continue;
+            };
+            for (&k, weight) in nodes.bodies.iter().zip(nodes.weights) {
+                // Bodies may have gone since.
+                if let Some(motion) = motion.get_mut(k as usize) {
+                    let inv_mass = bodies.inertial[k as usize].inv_mass;
+                    motion.linear += inv_mass.scale(contact.impulse) * (sign * weight);
+                }
+            }
+        }
+    }
+    motion
 }
 
 /// Where a step leads.
