@@ -210,7 +210,6 @@ impl<'a, S: Space> Flight<'a, S> {
         });
         let vertices = hits.iter().flat_map(|hit| hit.encounter.vertices());
         seen.hit = vertices.flatten().flatten().collect();
-        drop(look);
         seen.ends = end;
         hits.sort_by(|a, b| {
             let order = a.time.total_cmp(&b.time);
@@ -258,7 +257,9 @@ impl<'a, S: Space> Flight<'a, S> {
             found.extend(look.stand_ins(&candidate.encounter));
         });
         let mut hits = find(self.threads(), pairs, |candidate, found| {
-            if look.is_close(candidate) && look.stand_ins(&candidate.encounter).is_none() {
+            let encounter = &candidate.encounter;
+            let is_known = || register.has(encounter) || look.stand_ins(encounter).is_some();
+            if look.is_close(candidate) && !is_known() {
                 found.extend(look.near(candidate, 0.0).filter(is_fresh));
             }
         });

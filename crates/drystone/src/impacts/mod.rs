@@ -46,12 +46,21 @@
 //! reached. Elastic impulses in its energy are those that were given: for split sheets,
 //! m times the change from the velocities before to the free ones.
 //!
+//! # Rounds
+//!
+//! The first solve is of the contacts of the last step, the second of all that was found besides.
+//! Later rounds find little, so they do little: islands without a new impact keep their
+//! velocities, and pairs whose vertices end where they ended in the look before are not looked at
+//! again. Islands of nodes with their own masses are swept on threads (module `sweeps`); everything else
+//! is one contact problem for [`Settings::solver`](crate::Settings::solver).
+//!
 //! # Pairs
 //!
 //! Pairs that may meet are searched once a step, with the velocities after the first solve, on
-//! trees whose order is kept from step to step; later looks search only around vertices that
-//! left the room they were given ([`crate::primitives`]). No answer depends on the trees' order, nor
-//! on the number of threads.
+//! a tree whose order is kept from step to step and whose boxes are known at the start and at the
+//! end, so that what moves along together is as easily told apart as what stands; later looks
+//! search only around vertices that left the room they were given ([`crate::primitives`]). No
+//! answer depends on the tree's order, nor on the number of threads.
 //!
 //! # The fail-safe
 //!

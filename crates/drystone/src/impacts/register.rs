@@ -4,7 +4,7 @@ use super::flight::Hit;
 use crate::body::Bodies;
 use crate::detect::Contact;
 use crate::forest::Forest;
-use crate::primitives::feature_of;
+use crate::primitives::{Encounter, feature_of};
 use crate::shape::FeatureId;
 use crate::space::Space;
 
@@ -84,6 +84,13 @@ impl<S: Space> Register<S> {
         let feature = feature_of(&hit.encounter);
         let found = self.remembered.binary_search_by_key(&feature, |r| r.0);
         found.map_or(S::Vector::default(), |k| self.remembered[k].1)
+    }
+
+    /// Whether there is an impact of the same primitives.
+    pub(super) fn has(&self, encounter: &Encounter) -> bool {
+        let key = encounter.key();
+        let found = self.order.binary_search_by_key(&key, |entry| entry.0);
+        found.is_ok()
     }
 
     /// Whether there is an impact at the same point.

@@ -202,7 +202,7 @@ impl<S: Space> Primitives<S> {
     /// Whether any vertex of a pair belongs to a body that moves freely.
     pub(super) fn moves(&self, bodies: &Bodies<S>, pair: &Pair) -> bool {
         let moves = |v: u32| bodies.is_dynamic(self.vertices[v as usize].body as usize);
-        pair.vertices().into_iter().flatten().any(moves)
+        pair.has(moves)
     }
 
     pub(super) fn is_allowed(&self, reach: &Reach<'_, S>, pair: &Pair) -> bool {

@@ -8,7 +8,7 @@
 //!
 //! # What is left out
 //!
-//! The trees ([`crate::ccd::broad`]) leave out what swept boxes keep apart. Of the rest, let n be
+//! The trees ([`crate::ccd::broad`]) leave out what boxes and rough planes keep apart. Of the rest, let n be
 //! the direction between a pair's nearest points at the start. Along n, the gap between two
 //! vertices that go from $x$ to $x' + \delta$ is linear in time, so the pair stays farther apart
 //! than s if both
@@ -133,11 +133,15 @@ impl Nearby {
             }
             this.candidate(primitives, search, pair)
         });
-        let is_old = |c: &Candidate| {
-            let mut all = c.encounter.vertices().into_iter().flatten().flatten();
-            !all.any(|v| is_asked[v as usize])
+        let is_old = |c: &Candidate| match &c.encounter {
+            Encounter::Pair(pair) => !pair.has(|v| is_asked[v as usize]),
+            Encounter::Wall(_, v) => !is_asked[*v as usize],
         };
-        self.pairs.retain(is_old);
+        if count < is_asked.len() {
+            self.pairs.retain(is_old);
+        } else {
+            self.pairs.clear();
+        }
         // Numbers that are none have no pairs; the world notices them when it moves.
         self.pairs.extend(found.unwrap_or_default());
         let mut walls = Vec::new();
