@@ -29,6 +29,7 @@ mod gather;
 
 use thiserror::Error;
 
+use super::bundles::Bundles;
 use super::tree::BoxTree;
 use crate::shape::Bounds;
 use crate::space::{Components, D2, D3, Linear, Space};
@@ -94,6 +95,8 @@ pub struct BroadPhase<S: Space> {
     edge_edge: Vec<[u32; 2]>,
     /// Sweeps since the trees were sorted.
     age: u32,
+    /// What meshes in space are searched by on several threads.
+    bundles: Bundles,
 }
 
 impl<S: Space> Default for BroadPhase<S> {
@@ -108,8 +111,21 @@ impl<S: Space> Default for BroadPhase<S> {
             vertex_face: Vec::new(),
             edge_edge: Vec::new(),
             age: 0,
+            bundles: Bundles::default(),
         }
     }
+}
+
+/// A motion of vertices, and how it is to be searched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Swept<'a> {
+    /// Where vertices start and end, m.
+    pub(crate) start: &'a [[f64; 3]],
+    pub(crate) end: &'a [[f64; 3]],
+    /// How far each reaches around itself at the start and at the end, m: two are near each other
+    /// if both together reach.
+    pub(crate) reach: [&'a [f64]; 2],
+    pub(crate) threads: usize,
 }
 
 /// Two primitives whose swept boxes overlap, by their numbers.

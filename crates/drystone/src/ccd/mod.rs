@@ -86,6 +86,7 @@ pub mod broad;
 pub mod distance;
 
 mod advance;
+mod bundles;
 mod direction;
 mod inclusion;
 mod proof;

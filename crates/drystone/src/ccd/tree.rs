@@ -10,6 +10,10 @@
 //!
 //! Boxes are kept in single precision relative to an origin nearby and rounded outwards: half the
 //! memory, twice the lanes, and a neighbour too many now and then.
+//!
+//! A box may be known at several times `T`, between which its sides move linearly: then two stay
+//! apart if they are so along the same axis, on the same side, at all of those times. With one time
+//! that is the plain test of boxes.
 
 use crate::shape::Bounds;
 use crate::space::{Components, Space};
@@ -21,74 +25,93 @@ const GROUP: usize = 4;
 /// Groups waiting on the way down: three for each of at most 16 levels, and one.
 const WAITING: usize = 64;
 
-/// A box, rounded outwards.
+/// A box, rounded outwards: its corners at each of some times.
 #[derive(Clone, Copy, Debug)]
-struct Small {
-    lower: [f32; 3],
-    upper: [f32; 3],
+pub(super) struct Small<const T: usize> {
+    pub(super) lower: [[f32; 3]; T],
+    pub(super) upper: [[f32; 3]; T],
 }
 
-impl Small {
+impl Small<1> {
     /// A step of single precision is more than a difference in double precision and a conversion
     /// round away.
     fn around<S: Space>(bounds: &Bounds<S>, origin: S::Vector) -> Self {
         let lower = (bounds.lower - origin).to_array3();
         let upper = (bounds.upper - origin).to_array3();
         Self {
-            lower: lower.map(|x| (x as f32).next_down()),
-            upper: upper.map(|x| (x as f32).next_up()),
+            lower: [lower.map(|x| (x as f32).next_down())],
+            upper: [upper.map(|x| (x as f32).next_up())],
         }
     }
 }
 
 /// Four boxes, axis by axis.
 #[derive(Clone, Copy, Debug)]
-struct Group {
-    lower: [[f32; GROUP]; 3],
-    upper: [[f32; GROUP]; 3],
+struct Group<const T: usize> {
+    lower: [[[f32; GROUP]; 3]; T],
+    upper: [[[f32; GROUP]; 3]; T],
 }
 
-impl Group {
+impl<const T: usize> Group<T> {
     const EMPTY: Self = Self {
-        lower: [[f32::INFINITY; GROUP]; 3],
-        upper: [[f32::NEG_INFINITY; GROUP]; 3],
+        lower: [[[f32::INFINITY; GROUP]; 3]; T],
+        upper: [[[f32::NEG_INFINITY; GROUP]; 3]; T],
     };
 
-    fn set(&mut self, lane: usize, small: &Small) {
-        for axis in 0..3 {
-            self.lower[axis][lane] = small.lower[axis];
-            self.upper[axis][lane] = small.upper[axis];
+    fn set(&mut self, lane: usize, small: &Small<T>) {
+        for time in 0..T {
+            for axis in 0..3 {
+                self.lower[time][axis][lane] = small.lower[time][axis];
+                self.upper[time][axis][lane] = small.upper[time][axis];
+            }
         }
     }
 
-    fn lane(&self, lane: usize) -> Small {
+    /// Makes a box large enough for another one.
+    fn widen(&mut self, lane: usize, small: &Small<T>) {
+        for time in 0..T {
+            for axis in 0..3 {
+                let (lower, upper) = (&mut self.lower[time][axis], &mut self.upper[time][axis]);
+                lower[lane] = lower[lane].min(small.lower[time][axis]);
+                upper[lane] = upper[lane].max(small.upper[time][axis]);
+            }
+        }
+    }
+
+    fn lane(&self, lane: usize) -> Small<T> {
         Small {
-            lower: self.lower.map(|row| row[lane]),
-            upper: self.upper.map(|row| row[lane]),
+            lower: self.lower.map(|axes| axes.map(|row| row[lane])),
+            upper: self.upper.map(|axes| axes.map(|row| row[lane])),
         }
     }
 
     /// The box around all four.
-    fn union(&self) -> Small {
+    fn union(&self) -> Small<T> {
+        let least = |row: [f32; GROUP]| row.into_iter().fold(f32::INFINITY, f32::min);
+        let most = |row: [f32; GROUP]| row.into_iter().fold(f32::NEG_INFINITY, f32::max);
         Small {
-            lower: self
-                .lower
-                .map(|row| row.into_iter().fold(f32::INFINITY, f32::min)),
-            upper: self
-                .upper
-                .map(|row| row.into_iter().fold(f32::NEG_INFINITY, f32::max)),
+            lower: self.lower.map(|axes| axes.map(least)),
+            upper: self.upper.map(|axes| axes.map(most)),
         }
     }
 
     /// Bit k says whether box k overlaps the other one.
     #[inline]
-    fn overlapping(&self, other: &Small) -> u32 {
+    fn overlapping(&self, other: &Small<T>) -> u32 {
         // No branches: most answers are a toss.
         let mut meets = [true; GROUP];
         for axis in 0..3 {
-            let (from, to) = (other.lower[axis], other.upper[axis]);
+            let (mut below, mut above) = ([false; GROUP], [false; GROUP]);
+            for time in 0..T {
+                let (from, to) = (other.lower[time][axis], other.upper[time][axis]);
+                let (lower, upper) = (&self.lower[time][axis], &self.upper[time][axis]);
+                for lane in 0..GROUP {
+                    below[lane] |= lower[lane] <= to;
+                    above[lane] |= from <= upper[lane];
+                }
+            }
             for (lane, meets) in meets.iter_mut().enumerate() {
-                *meets &= (self.lower[axis][lane] <= to) & (from <= self.upper[axis][lane]);
+                *meets &= below[lane] & above[lane];
             }
         }
         let bit = |lane: usize| u32::from(meets[lane]) << lane;
@@ -110,17 +133,17 @@ fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
 
 /// The tree. It owns its buffers: once warm it does not allocate.
 #[derive(Clone, Debug)]
-pub(super) struct BoxTree<S: Space> {
+pub(super) struct BoxTree<S: Space, const T: usize = 1> {
     /// Morton code and number of every box, sorted.
     order: Vec<(u64, u32)>,
     /// The groups of all levels, the boxes' own first and the top one last.
-    groups: Vec<Group>,
+    groups: Vec<Group<T>>,
     /// Where each level starts in them.
     levels: Vec<usize>,
     space: std::marker::PhantomData<S>,
 }
 
-impl<S: Space> Default for BoxTree<S> {
+impl<S: Space, const T: usize> Default for BoxTree<S, T> {
     fn default() -> Self {
         Self {
             order: Vec::new(),
@@ -139,11 +162,7 @@ impl<S: Space> BoxTree<S> {
         count: usize,
         bounds_of: impl Fn(usize) -> Bounds<S>,
     ) {
-        let curve = Curve::over(all);
-        self.order.clear();
-        self.order
-            .extend((0..count).map(|k| (curve.code(&bounds_of(k)), k as u32)));
-        self.order.sort_unstable();
+        self.sort(all, (0..count).map(&bounds_of));
         self.refit(all, count, bounds_of);
     }
 
@@ -157,13 +176,35 @@ impl<S: Space> BoxTree<S> {
         if self.order.len() != count {
             return self.rebuild(all, count, bounds_of);
         }
+        self.fit(|k| Small::around(&bounds_of(k), all.lower));
+    }
+}
+
+impl<S: Space, const T: usize> BoxTree<S, T> {
+    /// Sorts boxes along a curve through the box around all.
+    pub(super) fn sort(&mut self, all: &Bounds<S>, boxes: impl Iterator<Item = Bounds<S>>) {
+        let curve = Curve::over(all);
+        self.order.clear();
+        let codes = boxes.enumerate();
+        self.order
+            .extend(codes.map(|(k, bounds)| (curve.code(&bounds), k as u32)));
+        self.order.sort_unstable();
+    }
+
+    /// The number of boxes.
+    pub(super) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Fits the tree to boxes in the order that they were sorted in.
+    pub(super) fn fit(&mut self, small_of: impl Fn(usize) -> Small<T>) {
         self.groups.clear();
         self.levels.clear();
         self.levels.push(0);
         for members in self.order.chunks(GROUP) {
             let mut group = Group::EMPTY;
             for (lane, &(_, k)) in members.iter().enumerate() {
-                group.set(lane, &Small::around(&bounds_of(k as usize), all.lower));
+                group.set(lane, &small_of(k as usize));
             }
             self.groups.push(group);
         }
@@ -179,6 +220,20 @@ impl<S: Space> BoxTree<S> {
             }
             (start, end) = (end, self.groups.len());
         }
+    }
+
+    /// Makes the tree large enough for another box at a place in the order.
+    pub(super) fn widen(&mut self, place: usize, small: &Small<T>) {
+        let mut child = place;
+        for &start in &self.levels {
+            self.groups[start + child / GROUP].widen(child % GROUP, small);
+            child /= GROUP;
+        }
+    }
+
+    /// The box at each place in the order.
+    pub(super) fn order(&self) -> impl Iterator<Item = u32> {
+        self.order.iter().map(|&(_, k)| k)
     }
 
     /// The number of groups of boxes.
@@ -235,15 +290,14 @@ impl<S: Space> BoxTree<S> {
         }
     }
 
-    /// Calls `found` with the number of every box that overlaps one, with the origin of the fit.
-    pub(super) fn around(&self, bounds: &Bounds<S>, origin: S::Vector, mut found: impl FnMut(u32)) {
+    /// Calls `found` with the number of every box that overlaps one.
+    pub(super) fn overlapping(&self, query: &Small<T>, mut found: impl FnMut(u32)) {
         if self.groups.is_empty() {
             return;
         }
-        let query = Small::around(bounds, origin);
         let top = (self.levels.len() - 1, 0);
-        self.descend(top, &query, &mut [(0, 0); WAITING], |leaf| {
-            for lane in lanes(self.groups[leaf].overlapping(&query)) {
+        self.descend(top, query, &mut [(0, 0); WAITING], |leaf| {
+            for lane in lanes(self.groups[leaf].overlapping(query)) {
                 found(self.order[leaf * GROUP + lane].1);
             }
         });
@@ -254,7 +308,7 @@ impl<S: Space> BoxTree<S> {
     fn descend(
         &self,
         (level, group): (usize, usize),
-        query: &Small,
+        query: &Small<T>,
         waiting: &mut [(u32, u32); WAITING],
         mut leaf: impl FnMut(usize),
     ) {
@@ -277,9 +331,9 @@ impl<S: Space> BoxTree<S> {
 
 /// Tests the boxes of one group of a tree against those of one group of another.
 #[inline]
-fn meet<S: Space>(
-    (leaf, own): (usize, &BoxTree<S>),
-    (met, other): (usize, &BoxTree<S>),
+fn meet<S: Space, const T: usize>(
+    (leaf, own): (usize, &BoxTree<S, T>),
+    (met, other): (usize, &BoxTree<S, T>),
     found: &mut impl FnMut(u32, u32),
 ) {
     let members = own.order[leaf * GROUP..].iter().take(GROUP);

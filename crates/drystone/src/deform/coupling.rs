@@ -101,6 +101,18 @@ impl<'a, S: Space> Elastic<'a, S> {
         rule: Rule,
         touched: &[bool],
     ) -> Result<Self, String> {
+        Self::guessed(deformables, (bodies, &bodies.motion), free, rule, touched)
+    }
+
+    /// The same, with a guess of the velocities after elastic forces for large systems to start
+    /// from.
+    pub(crate) fn guessed(
+        deformables: &'a mut Deformables,
+        (bodies, guess): (&Bodies<S>, &[Motion<S>]),
+        free: &mut [Motion<S>],
+        rule: Rule,
+        touched: &[bool],
+    ) -> Result<Self, String> {
         let mut second_mass = vec![0.0; bodies.len()];
         let starred = if deformables.is_empty() {
             Vec::new()
@@ -109,7 +121,7 @@ impl<'a, S: Space> Elastic<'a, S> {
         };
         let inner = inner_rule(deformables, rule);
         let prepared = each(&mut deformables.list, rule.threads, |soft| {
-            prepare(soft, bodies, &starred, (inner, true), touched)
+            prepare(soft, (bodies, guess), &starred, (inner, true), touched)
         });
         for (place, done) in prepared {
             let Prepared { masses, change } = done?;
@@ -142,7 +154,15 @@ impl<'a, S: Space> Elastic<'a, S> {
         let rule = inner_rule(self.deformables, self.rule);
         let prepared = each(&mut self.deformables.list, self.rule.threads, |soft| {
             let is_touched = soft.nodes.iter().any(|&k| touched[k as usize]);
-            is_touched.then(|| prepare(soft, bodies, starred, (rule, false), touched))
+            is_touched.then(|| {
+                prepare(
+                    soft,
+                    (bodies, &bodies.motion),
+                    starred,
+                    (rule, false),
+                    touched,
+                )
+            })
         });
         self.second_mass.fill(0.0);
         for done in prepared.into_iter().filter_map(|(_, done)| done) {
@@ -381,7 +401,7 @@ struct Prepared {
 /// Linearises a deformable, if `is_new`, and gets it ready for contact. Fails with its name.
 fn prepare<S: Space>(
     soft: &mut Soft,
-    bodies: &Bodies<S>,
+    (bodies, guess): (&Bodies<S>, &[Motion<S>]),
     starred: &[Motion<S>],
     (rule, is_new): (Rule, bool),
     touched: &[bool],
@@ -398,7 +418,7 @@ fn prepare<S: Space>(
     };
     match rule.integrator {
         Integrator::Implicit => {
-            let begun = system.begin(soft, (bodies, starred), &bodies.motion, touched);
+            let begun = system.begin(soft, (bodies, starred), guess, touched);
             prepared.masses = begun.map_err(|_| soft.name.clone())?;
             if prepared.masses.is_empty() {
                 prepared.change = system.solve(S::DIM, &[], rule.effort);

@@ -47,7 +47,7 @@ pub(crate) enum Effort {
 /// Error of velocity (m/s, by the mean square) at which a system is solved.
 const SPEED: f64 = 1e-7;
 /// The same where micrometres a step do not matter.
-const BRISK_SPEED: f64 = 3e-4;
+const BRISK_SPEED: f64 = 1e-3;
 /// The same at which even a brief solution has nothing left to do.
 const BRIEF_SPEED: f64 = 1e-6;
 

@@ -29,7 +29,18 @@ pub(crate) struct Near {
 }
 
 impl Pair {
+    /// Whether any vertex is such.
+    #[inline]
+    pub(crate) fn has(&self, is_such: impl Fn(u32) -> bool) -> bool {
+        match *self {
+            Self::FaceVertex([a, b, c], v) => is_such(a) | is_such(b) | is_such(c) | is_such(v),
+            Self::Edges([a, b], [c, d]) => is_such(a) | is_such(b) | is_such(c) | is_such(d),
+            Self::EdgeVertex([a, b], v) => is_such(a) | is_such(b) | is_such(v),
+        }
+    }
+
     /// The vertices of both sides, padded by repetition.
+    #[inline]
     pub(crate) fn vertices(&self) -> [[u32; 3]; 2] {
         match *self {
             Self::FaceVertex(face, v) => [face, [v; 3]],

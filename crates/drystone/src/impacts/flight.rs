@@ -1,10 +1,13 @@
 //! Motion that is watched.
 
 mod look;
+mod rows;
 
 use super::Start;
+use super::register::Register;
 use crate::body::{Bodies, Kind, Motion};
 use crate::ccd::broad::BroadPhase;
+use crate::deform::meeting::place_in;
 use crate::detect::Contact;
 use crate::detect::rules::PairRules;
 use crate::integrate::mean_spin;
@@ -15,14 +18,13 @@ use crate::problem::assemble::{Assembled, group_by_island, put_on_belt, response
 use crate::settings::Settings;
 use crate::space::{Components, Space};
 use glamx::DVec3;
-use look::{Look, find, once};
+pub(super) use look::find;
+use look::{Look, once};
+use rows::{Law, NodeRows};
 use std::cell::RefCell;
 
 /// Part of its way by which a vertex may miss its aim before pairs are searched anew.
 const SWAY: f64 = 0.02;
-/// Rate at which what is nearer than it should be opens, 1/s.
-const OPENING: f64 = 10.0;
-
 /// Gap up to which a contact at rest is one, over the distance that is kept: twice that is where it
 /// rests.
 const RESTING: f64 = 3.0;
@@ -42,6 +44,30 @@ pub(super) struct Flight<'a, S: Space> {
     trees: &'a RefCell<BroadPhase<S>>,
     /// What may meet on ways.
     nearby: RefCell<Nearby>,
+    /// What the last look saw.
+    seen: RefCell<Seen>,
+}
+
+/// What a look saw: pairs whose vertices end where they ended then need no other look.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Where vertices ended, m.
+    ends: Vec<[f64; 3]>,
+    /// Vertices of pairs that hit.
+    hit: Vec<u32>,
+}
+
+impl Seen {
+    /// Of each vertex: whether pairs with it must be looked at, with these ends.
+    fn changed(&self, ends: &[[f64; 3]]) -> Vec<bool> {
+        if self.ends.len() != ends.len() {
+            return vec![true; ends.len()];
+        }
+        let both = self.ends.iter().zip(ends);
+        let mut changed: Vec<bool> = both.map(|(then, now)| then != now).collect();
+        self.hit.iter().for_each(|&v| changed[v as usize] = true);
+        changed
+    }
 }
 
 /// An impact on the way.
@@ -57,6 +83,8 @@ pub(super) struct Hit<S: Space> {
     centers: [S::Vector; 2],
     /// Distance along the normal at the start, m.
     gap: f64,
+    /// A number for the point of contact: impacts with the same one are the same.
+    pub(super) point: u64,
 }
 
 impl<S: Space> Hit<S> {
@@ -86,6 +114,7 @@ impl<'a, S: Space> Flight<'a, S> {
             keep: start.options.keep,
             trees: start.trees,
             nearby: RefCell::default(),
+            seen: RefCell::default(),
         }
     }
 
@@ -108,7 +137,7 @@ impl<'a, S: Space> Flight<'a, S> {
             self.watch(&self.still, &self.start);
         }
         let nearby = self.nearby.borrow();
-        let distance = |c: &Candidate| c.witness.map(|w| w.distance);
+        let distance = |c: &Candidate| c.distance;
         let overlaps = |c: &&Candidate| !distance(c).is_some_and(|d| d > 0.0);
         let overlapping = nearby.pairs.iter().filter(overlaps);
         let Some(first) = overlapping.min_by_key(|c| c.encounter.key()) else {
@@ -167,9 +196,21 @@ impl<'a, S: Space> Flight<'a, S> {
         self.watch(way, &end);
         let look = self.look(way, &end);
         let pairs = &self.nearby.borrow().pairs;
+        let mut seen = self.seen.borrow_mut();
+        let changed = seen.changed(&end);
         let mut hits = find(self.threads(), pairs, |candidate, found| {
-            found.extend(look.hit(candidate));
+            // Walls may move by themselves.
+            let is_due = match &candidate.encounter {
+                Encounter::Pair(pair) => pair.has(|v| changed[v as usize]),
+                Encounter::Wall(..) => true,
+            };
+            if is_due {
+                found.extend(look.hit(candidate));
+            }
         });
+        let vertices = hits.iter().flat_map(|hit| hit.encounter.vertices());
+        seen.hit = vertices.flatten().flatten().collect();
+        seen.ends = end;
         hits.sort_by(|a, b| {
             let order = a.time.total_cmp(&b.time);
             order.then_with(|| a.encounter.key().cmp(&b.encounter.key()))
@@ -183,39 +224,57 @@ impl<'a, S: Space> Flight<'a, S> {
     pub(super) fn lasting(&self, way: &[Motion<S>], last: &[Contact<S>]) -> Vec<Hit<S>> {
         let end = self.primitives.places(self.bodies, way);
         let look = self.look(way, &end);
-        let place = |v: u32| DVec3::from_array(self.start[v as usize]);
+        let (start, primitives, bodies) = (&self.start, self.primitives, self.bodies);
         let reach = self.search().reach;
-        let mut hits = Vec::with_capacity(last.len());
-        for contact in last {
-            let known = self.primitives.encounter_of(&contact.point.feature);
+        let hits = find(self.threads(), last, |contact, found| {
+            let known = primitives.encounter_of(&contact.point.feature);
             // Contacts of another strategy, or before bodies came and went, mean something else.
             let is_same = |e: &Encounter| {
-                let bodies = [0, 1].map(|side| self.primitives.body_of(e, side));
-                bodies == [contact.a, contact.b] && self.primitives.is_met(&reach, e)
+                let pair = [0, 1].map(|side| primitives.body_of(e, side));
+                pair == [contact.a, contact.b] && primitives.is_met(&reach, e)
             };
-            let Some(encounter) = known.filter(is_same) else {
-                continue;
-            };
-            let witness = self.primitives.witness_at(&encounter, self.bodies, place);
-            let candidate = Candidate::of(encounter, witness);
-            hits.extend(look.near(&(candidate, look.dip_of(&encounter))));
-        }
-        once(&hits)
+            if let Some(encounter) = known.filter(is_same) {
+                let witness = primitives.witness_at(&encounter, bodies, place_in(start));
+                let candidate = Candidate::of(encounter, witness);
+                let mut near = look.near(&candidate, look.dip_of(&encounter));
+                if let Some(hit) = &mut near {
+                    hit.contact.impulse = contact.impulse;
+                }
+                found.extend(near);
+            }
+        });
+        once(hits)
     }
 
     /// Everything known that rests, or that closes on a way and is so near that it can be seen
-    /// without continuous collision.
-    pub(super) fn near(&self, way: &[Motion<S>]) -> Vec<Hit<S>> {
+    /// without continuous collision; but for what is at points that are in the register.
+    pub(super) fn near(&self, way: &[Motion<S>], register: &Register<S>) -> Vec<Hit<S>> {
         let end = self.primitives.places(self.bodies, way);
         let look = self.look(way, &end);
         let pairs = &self.nearby.borrow().pairs;
-        let hits = find(self.threads(), pairs, |candidate, found| {
-            match look.nodes_on(&candidate.encounter) {
-                Some(nodes) => found.extend(nodes.iter().filter_map(|node| look.near(node))),
-                None => found.extend(look.near(&(*candidate, 0.0))),
+        let is_fresh = |hit: &Hit<S>| !register.has_point(hit);
+        let stand_ins = find(self.threads(), pairs, |candidate, found| {
+            found.extend(look.stand_ins(&candidate.encounter));
+        });
+        let mut hits = find(self.threads(), pairs, |candidate, found| {
+            let encounter = &candidate.encounter;
+            let is_known = || register.has(encounter) || look.stand_ins(encounter).is_some();
+            if look.is_close(candidate) && !is_known() {
+                found.extend(look.near(candidate, 0.0).filter(is_fresh));
             }
         });
-        once(&hits)
+        let mut nodes = StandIns::new(self.start.len());
+        for (own, round) in stand_ins {
+            nodes.add(own, round);
+        }
+        hits.extend(find(
+            self.threads(),
+            &nodes.list,
+            |&(node, round), found| {
+                found.extend(look.near_node(node, round).filter(is_fresh));
+            },
+        ));
+        once(hits)
     }
 
     /// Impacts with something round as impacts of nodes with it, where those stand for them.
@@ -224,27 +283,27 @@ impl<'a, S: Space> Flight<'a, S> {
         let look = self.look(way, &end);
         let mut all = Vec::with_capacity(hits.len());
         for hit in hits {
-            let nodes = look.nodes_on(&hit.encounter).into_iter().flatten();
-            let nodes: Vec<Hit<S>> = nodes.filter_map(|node| look.near(&node)).collect();
-            if nodes.is_empty() {
+            let before = all.len();
+            if let Some((own, round)) = look.stand_ins(&hit.encounter) {
+                all.extend(own.into_iter().filter_map(|v| look.near_node(v, round)));
+            }
+            if all.len() == before {
                 all.push(hit);
-            } else {
-                all.extend(nodes);
             }
         }
-        once(&all)
+        once(all)
     }
 
     /// Impacts as one problem over `dt` seconds; without bounce and friction if `is_plain`.
     pub(super) fn assemble(
         &self,
-        hits: &[Hit<S>],
+        hits: &[&Hit<S>],
         free: &[Motion<S>],
         dt: f64,
         is_plain: bool,
     ) -> Assembled<S> {
-        let contacts: Vec<Contact<S>> = hits.iter().map(|hit| hit.contact).collect();
-        let (contact_of_row, islands) = group_by_island(self.bodies, &contacts);
+        let contacts = hits.iter().map(|hit| &hit.contact);
+        let (contact_of_row, islands) = group_by_island(self.bodies, contacts);
         let mut problem = ContactProblem {
             dt,
             responses: responses(self.bodies),
@@ -255,7 +314,7 @@ impl<'a, S: Space> Flight<'a, S> {
         };
         let mut before = self.bodies.motion.clone();
         for &index in &contact_of_row {
-            let hit = &hits[index as usize];
+            let hit = hits[index as usize];
             let mut row: Row<S> = row_of(&hit.contact, self.bodies, hit.centers, 0.0);
             let mut sides = [row.a, row.b];
             put_on_belt(self.bodies, &hit.contact, &mut sides, &mut problem);
@@ -266,23 +325,34 @@ impl<'a, S: Space> Flight<'a, S> {
             }
             let at = problem.rows.len();
             problem.rows.push(row);
-            let left = hit.gap - 2.0 * self.keep;
-            let mut target = if left > 0.0 {
-                -left / dt
-            } else {
-                -left * OPENING
-            };
             let approach = problem.relative_velocity(at, &before).component(0);
-            if !is_plain && approach < -self.settings.contact.restitution_threshold {
-                target = target.max(-hit.contact.surface.restitution * approach);
-            }
-            problem.rows[at].target = target;
+            problem.rows[at].target = self.law().target(hit, dt, (!is_plain).then_some(approach));
         }
         Assembled {
             problem,
             contact_of_row,
             before,
             bounces: Vec::new(),
+        }
+    }
+
+    /// How impacts of nodes with their own masses are written down.
+    pub(super) fn node_rows<'f>(&self, free: &'f [Motion<S>]) -> NodeRows<'f, S>
+    where
+        'a: 'f,
+    {
+        NodeRows {
+            bodies: self.bodies,
+            free,
+            dt: self.settings.dt,
+            law: self.law(),
+        }
+    }
+
+    fn law(&self) -> Law {
+        Law {
+            keep: self.keep,
+            threshold: self.settings.contact.restitution_threshold,
         }
     }
 
@@ -297,5 +367,31 @@ pub(super) fn scaled<S: Space>(motion: &Motion<S>, part: f64) -> Motion<S> {
     Motion {
         linear: motion.linear * part,
         spin: motion.spin * part,
+    }
+}
+
+/// Nodes that stand for faces on round things, each once for each of those in a row.
+struct StandIns {
+    list: Vec<(u32, [u32; 2])>,
+    /// The round thing that each vertex was last seen with.
+    last: Vec<[u32; 2]>,
+}
+
+impl StandIns {
+    fn new(vertices: usize) -> Self {
+        Self {
+            list: Vec::new(),
+            last: vec![[u32::MAX; 2]; vertices],
+        }
+    }
+
+    fn add(&mut self, nodes: [u32; 3], round: [u32; 2]) {
+        for node in nodes {
+            let last = &mut self.last[node as usize];
+            if *last != round {
+                *last = round;
+                self.list.push((node, round));
+            }
+        }
     }
 }

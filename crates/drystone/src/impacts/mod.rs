@@ -46,12 +46,21 @@
 //! reached. Elastic impulses in its energy are those that were given: for split sheets,
 //! m times the change from the velocities before to the free ones.
 //!
+//! # Rounds
+//!
+//! The first solve is of the contacts of the last step, the second of all that was found besides.
+//! Later rounds find little, so they do little: islands without a new impact keep their
+//! velocities, and pairs whose vertices end where they ended in the look before are not looked at
+//! again. Islands of nodes with their own masses are swept on threads (module `sweeps`); everything else
+//! is one contact problem for [`Settings::solver`](crate::Settings::solver).
+//!
 //! # Pairs
 //!
 //! Pairs that may meet are searched once a step, with the velocities after the first solve, on
-//! trees whose order is kept from step to step; later looks search only around vertices that
-//! left the room they were given ([`crate::primitives`]). No answer depends on the trees' order, nor
-//! on the number of threads.
+//! a tree whose order is kept from step to step and whose boxes are known at the start and at the
+//! end, so that what moves along together is as easily told apart as what stands; later looks
+//! search only around vertices that left the room they were given ([`crate::primitives`]). No
+//! answer depends on the tree's order, nor on the number of threads.
 //!
 //! # The fail-safe
 //!
@@ -72,6 +81,7 @@ mod flight;
 mod parallel;
 mod register;
 mod sequential;
+mod sweeps;
 mod zones;
 
 pub(crate) use parallel::parallel;
@@ -85,7 +95,7 @@ use crate::detect::rules::PairRules;
 use crate::primitives::Poses;
 use crate::settings::{Settings, SettingsError};
 use crate::solve::SolveReport;
-use crate::space::Space;
+use crate::space::{Components, Space};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 
@@ -158,6 +168,30 @@ pub(crate) struct Start<'a, S: Space> {
     pub(crate) solved: &'a [Contact<S>],
     /// Trees of the last step.
     pub(crate) trees: &'a RefCell<BroadPhase<S>>,
+}
+
+/// A guess of the velocities that elastic forces lead to before contact: those of now without what
+/// contacts did to nodes in the last step, since where things rest, they will do it again.
+pub(crate) fn without_contact<S: Space>(
+    bodies: &Bodies<S>,
+    solved: &[Contact<S>],
+) -> Vec<Motion<S>> {
+    let mut motion = bodies.motion.clone();
+    for contact in solved {
+        for (side, sign) in [(0, 1.0), (1, -1.0)] {
+            let Some(nodes) = &contact.nodes[side] else {
+                continue;
+            };
+            for (&k, weight) in nodes.bodies.iter().zip(nodes.weights) {
+                // Bodies may have gone since.
+                if let Some(motion) = motion.get_mut(k as usize) {
+                    let inv_mass = bodies.inertial[k as usize].inv_mass;
+                    motion.linear += inv_mass.scale(contact.impulse) * (sign * weight);
+                }
+            }
+        }
+    }
+    motion
 }
 
 /// Where a step leads.

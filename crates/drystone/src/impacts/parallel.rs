@@ -1,7 +1,8 @@
 //! All impacts of a step together, again and again.
 
-use super::flight::Flight;
+use super::flight::{Flight, Hit, find};
 use super::register::Register;
+use super::sweeps::{self, NodeRow, Patience};
 use super::zones::fail_safe;
 use super::{Outcome, Resolution, Start};
 use crate::body::Motion;
@@ -9,8 +10,8 @@ use crate::certify::law::Answered;
 use crate::deform::coupling::Elastic;
 use crate::primitives::{Failure, Poses, Primitives};
 use crate::problem::assemble::Assembled;
-use crate::problem::{Impulses, Velocities};
-use crate::solve::SolveReport;
+use crate::problem::{Impulses, Island, Row, Velocities};
+use crate::solve::{SolveReport, SolverKind};
 use crate::space::Space;
 use crate::world::Phase;
 
@@ -29,9 +30,8 @@ pub(crate) fn parallel<S: Space>(
     let mut step = Step {
         start,
         flight: &flight,
-        register: Register::new(start.solved),
-        assembled: flight.assemble(&[], &start.free, dt, false),
-        impulses: Impulses::default(),
+        register: Register::new(start.solved, bodies.len()),
+        coupled: None,
         velocities: start.free.clone(),
         solve: SolveReport {
             converged: true,
@@ -40,7 +40,8 @@ pub(crate) fn parallel<S: Space>(
     };
     let mut resolution = Resolution::default();
     let mut way = flight.way(&step.velocities, dt);
-    step.register.add(flight.lasting(&way, start.solved));
+    step.register
+        .add(flight.lasting(&way, start.solved), bodies);
     if !step.register.hits.is_empty() {
         step.settle(elastic)?;
         watch(Phase::Contact);
@@ -54,9 +55,11 @@ pub(crate) fn parallel<S: Space>(
         resolution.impacts += hits.len();
         if resolution.rounds == 1 {
             // What they push will meet the next: that saves rounds.
-            step.register.add(flight.near(&way));
+            let near = flight.near(&way, &step.register);
+            step.register.add(near, bodies);
         }
-        step.register.add(flight.on_nodes(&way, hits));
+        let on_nodes = flight.on_nodes(&way, hits);
+        step.register.add(on_nodes, bodies);
         step.settle(elastic)?;
         watch(Phase::Contact);
         way = flight.way(&step.velocities, dt);
@@ -75,53 +78,183 @@ struct Step<'a, S: Space> {
     start: &'a Start<'a, S>,
     flight: &'a Flight<'a, S>,
     register: Register<S>,
-    assembled: Assembled<S>,
-    impulses: Impulses<S>,
+    /// The problem of what does not meet contact node by node, if there is such.
+    coupled: Option<(Assembled<S>, Impulses<S>)>,
     velocities: Vec<Motion<S>>,
     solve: SolveReport,
 }
 
 impl<S: Space> Step<'_, S> {
     /// Solves all impacts so far.
+    ///
+    /// Islands of nodes with their own masses are swept by themselves, and only if an impact of
+    /// theirs is new. Everything else is one problem.
     fn settle(&mut self, elastic: &mut Elastic<'_, S>) -> Result<(), Failure<S>> {
         let Start {
             bodies, settings, ..
         } = *self.start;
-        let hits = &self.register.hits;
-        self.assembled = self
-            .flight
-            .assemble(hits, &self.start.free, settings.dt, false);
-        self.impulses = self.register.local(&self.assembled);
-        let contacts = hits.iter().map(|hit| &hit.contact);
+        let contacts = self.register.hits.iter().map(|hit| &hit.contact);
         elastic
             .couple(bodies, contacts)
             .map_err(|_| Failure::Numbers)?;
-        let mut solver = elastic.hurried(
+        let solver = elastic.hurried(
             settings.solver,
             ENOUGH * self.start.options.keep / settings.dt,
         );
-        let again = elastic.settle(bodies, &mut solver, &mut self.assembled, &mut self.impulses);
+        let mut parts = self.part(elastic, &solver);
+        let (register, rows) = (&self.register, self.flight.node_rows(&self.start.free));
+        let rows = find(settings.threads as usize, &parts.changed, |&k, found| {
+            let (hit, impulse) = (&register.hits[k as usize], register.impulses[k as usize]);
+            found.extend(rows.row(k, hit, impulse));
+        });
+        if rows.len() < parts.changed.len() {
+            // Something is heavier along one axis than along another.
+            parts = Parts {
+                is_single: vec![false; self.register.hits.len()],
+                ..Parts::default()
+            };
+        }
+        self.solve_coupled(elastic, solver, &parts.is_single);
+        if !parts.changed.is_empty() {
+            self.solve_single(rows, &parts.islands, solver);
+        }
+        self.register.settled();
+        Ok(())
+    }
+
+    /// Tells impacts of nodes with their own masses from others.
+    fn part(&mut self, elastic: &Elastic<'_, S>, solver: &SolverKind) -> Parts {
+        let bodies = self.start.bodies;
+        let is_single = |k: usize| {
+            !bodies.is_dynamic(k)
+                || matches!(solver, SolverKind::Pgs(_)) && elastic.is_apart(bodies, k)
+        };
+        let is_single: Vec<bool> = (0..bodies.len()).map(is_single).collect();
+        let keyed = self.register.by_island(bodies);
+        let mut parts = Parts {
+            is_single: vec![false; keyed.len()],
+            ..Parts::default()
+        };
+        let register = &self.register;
+        for island in keyed.chunk_by(|x, y| x.0 == y.0) {
+            let mut all = island.iter().flat_map(|&(_, k)| register.bodies(k));
+            if !all.all(|&k| is_single[k as usize]) {
+                continue;
+            }
+            let start = parts.changed.len() as u32;
+            let is_changed = island.iter().any(|&(_, k)| register.is_new(k));
+            for &(_, k) in island {
+                parts.is_single[k as usize] = true;
+                if is_changed {
+                    parts.changed.push(k);
+                }
+            }
+            if is_changed {
+                let end = parts.changed.len() as u32;
+                parts.islands.push(Island { start, end });
+            }
+        }
+        parts
+    }
+
+    /// Solves what does not meet contact node by node as one problem.
+    fn solve_coupled(
+        &mut self,
+        elastic: &mut Elastic<'_, S>,
+        mut solver: SolverKind,
+        is_single: &[bool],
+    ) {
+        let register = &mut self.register;
+        let numbers: Vec<usize> = register.sorted().filter(|&k| !is_single[k]).collect();
+        if numbers.is_empty() {
+            self.coupled = None;
+            return;
+        }
+        let Start {
+            bodies, settings, ..
+        } = *self.start;
+        let hits: Vec<&Hit<S>> = numbers.iter().map(|&k| &register.hits[k]).collect();
+        let mut assembled = self
+            .flight
+            .assemble(&hits, &self.start.free, settings.dt, false);
+        let known: Vec<S::Vector> = numbers.iter().map(|&k| register.impulses[k]).collect();
+        let mut impulses = local(&assembled, &known);
+        let again = elastic.settle(bodies, &mut solver, &mut assembled, &mut impulses);
+        for (row, &k) in assembled.contact_of_row.iter().enumerate() {
+            let basis = &assembled.problem.rows[row].basis;
+            register.impulses[numbers[k as usize]] = S::to_world(basis, impulses.local[row]);
+        }
+        let after = assembled.problem.velocities(&impulses).motion;
+        let before = std::mem::replace(&mut self.velocities, after[..bodies.len()].to_vec());
+        let single = register.hits.iter().zip(is_single);
+        for (hit, _) in single.filter(|(_, is_single)| **is_single) {
+            for k in hit.contact.bodies() {
+                self.velocities[k as usize] = before[k as usize];
+            }
+        }
+        self.coupled = Some((assembled, impulses));
+        self.note(again);
+    }
+
+    /// Sweeps islands of nodes with their own masses.
+    fn solve_single(&mut self, mut rows: Vec<NodeRow<S>>, islands: &[Island], solver: SolverKind) {
+        for k in rows.iter().flat_map(NodeRow::nodes) {
+            self.velocities[k] = self.start.free[k];
+        }
+        let (sweeps, tolerance) = solver.iterations_and_tolerance();
+        let patience = Patience {
+            sweeps,
+            tolerance,
+            threads: self.start.settings.threads as usize,
+        };
+        let again = sweeps::solve(&mut rows, islands, &mut self.velocities, patience);
+        for row in &rows {
+            self.register.impulses[row.hit as usize] = row.impulse;
+        }
+        self.note(again);
+    }
+
+    fn note(&mut self, again: SolveReport) {
         self.solve = SolveReport {
             iterations: self.solve.iterations.saturating_add(again.iterations),
             ..again
         };
-        self.register.take(&self.assembled, &self.impulses);
-        let after = self.assembled.problem.velocities(&self.impulses).motion;
-        self.velocities.copy_from_slice(&after[..bodies.len()]);
-        Ok(())
     }
 
-    fn end(self, way: &[Motion<S>], resolution: Resolution) -> Outcome<S> {
+    /// All impacts as one problem with its answer, for the judge.
+    fn answered(&mut self) -> (Assembled<S>, Impulses<S>) {
+        let coupled = self.coupled.take();
+        let count = self.register.hits.len();
+        if let Some(all) = coupled.as_ref()
+            && all.0.contact_of_row.len() == count
+        {
+            return coupled.unwrap_or_default();
+        }
+        let numbers: Vec<usize> = self.register.sorted().collect();
+        let hits: Vec<&Hit<S>> = numbers.iter().map(|&k| &self.register.hits[k]).collect();
+        let mut free = &self.start.free[..];
+        if let Some((assembled, _)) = &coupled {
+            free = &assembled.problem.free[..free.len()];
+        }
+        let dt = self.start.settings.dt;
+        let assembled = self.flight.assemble(&hits, free, dt, false);
+        let known: Vec<S::Vector> = numbers.iter().map(|&k| self.register.impulses[k]).collect();
+        let impulses = local(&assembled, &known);
+        (assembled, impulses)
+    }
+
+    fn end(mut self, way: &[Motion<S>], resolution: Resolution) -> Outcome<S> {
         let bodies = self.start.bodies;
+        let (assembled, impulses) = self.answered();
         let mut reached: Vec<Motion<S>> = self.velocities.clone();
-        reached.extend_from_slice(&self.assembled.problem.free[bodies.len()..]);
+        reached.extend_from_slice(&assembled.problem.free[bodies.len()..]);
         Outcome {
             end: Poses::after(bodies, way, &self.velocities),
             motion: self.velocities,
             contacts: self.register.contacts(),
             answered: Answered {
-                assembled: self.assembled,
-                impulses: self.impulses,
+                assembled,
+                impulses,
                 reached: Some(Velocities {
                     motion: reached,
                     local: Vec::new(),
@@ -130,5 +263,24 @@ impl<S: Space> Step<'_, S> {
             solve: self.solve,
             resolution,
         }
+    }
+}
+
+/// Which impacts are of nodes with their own masses.
+#[derive(Default)]
+struct Parts {
+    /// Of each impact: whether it is in an island of such.
+    is_single: Vec<bool>,
+    /// Impacts of islands of such with a new one among them, island by island.
+    changed: Vec<u32>,
+    islands: Vec<Island>,
+}
+
+/// Impulses in world axes (N·s) as a problem wants them.
+fn local<S: Space>(assembled: &Assembled<S>, world: &[S::Vector]) -> Impulses<S> {
+    let rows = assembled.problem.rows.iter();
+    let of_row = |(row, &k): (&Row<S>, &u32)| S::to_local(&row.basis, world[k as usize]);
+    Impulses {
+        local: rows.zip(&assembled.contact_of_row).map(of_row).collect(),
     }
 }

@@ -1,86 +1,149 @@
 //! The impacts of a step so far.
 
 use super::flight::Hit;
+use crate::body::Bodies;
 use crate::detect::Contact;
-use crate::primitives::feature_of;
-use crate::problem::Impulses;
-use crate::problem::assemble::Assembled;
+use crate::forest::Forest;
+use crate::primitives::{Encounter, feature_of};
 use crate::shape::FeatureId;
 use crate::space::Space;
 
 /// All impacts that were found, each once, and their impulses.
 pub(super) struct Register<S: Space> {
-    /// In the order of their keys.
+    /// In the order in which they came.
     pub(super) hits: Vec<Hit<S>>,
     /// On the second of each one's bodies, in world axes, N·s.
-    impulses: Vec<S::Vector>,
+    pub(super) impulses: Vec<S::Vector>,
+    /// Keys of impacts with their numbers, sorted.
+    order: Vec<([u32; 5], u32)>,
+    /// Points of impacts ([`Hit::point`]), sorted.
+    points: Vec<u64>,
     /// Impulses of the last step's contacts, sorted: what a new impact starts from.
     remembered: Vec<(FeatureId, S::Vector)>,
+    /// Bodies that hang together by impacts.
+    forest: Forest,
+    /// Bodies of each impact, to be read without the rest of it.
+    bodies: Vec<[u32; 6]>,
+    /// Whether each impact is new, or seen with new eyes, since [`Register::settled`].
+    is_new: Vec<bool>,
 }
 
 impl<S: Space> Register<S> {
-    /// Nothing but the memory of the last step's contacts.
-    pub(super) fn new(last: &[Contact<S>]) -> Self {
+    /// Nothing but the memory of the last step's contacts between so many bodies.
+    pub(super) fn new(last: &[Contact<S>], bodies: usize) -> Self {
         let known = |contact: &Contact<S>| (contact.point.feature, contact.impulse);
         let mut remembered: Vec<_> = last.iter().map(known).collect();
         remembered.sort_by_key(|(feature, _)| *feature);
         Self {
             hits: Vec::new(),
             impulses: Vec::new(),
+            order: Vec::new(),
+            points: Vec::new(),
             remembered,
+            forest: Forest::new(bodies),
+            bodies: Vec::new(),
+            is_new: Vec::new(),
         }
     }
 
     /// Adds impacts; those that are known already are seen with new eyes.
-    pub(super) fn add(&mut self, new: Vec<Hit<S>>) {
-        let impulse = |hit: &Hit<S>| {
-            let feature = feature_of(&hit.encounter);
-            let of_feature = |(known, _): &(FeatureId, S::Vector)| known.cmp(&feature);
-            let found = self.remembered.binary_search_by(of_feature);
-            found.map_or(S::Vector::default(), |k| self.remembered[k].1)
-        };
-        let fresh: Vec<S::Vector> = new.iter().map(impulse).collect();
-        let old = std::mem::take(&mut self.hits);
-        let old = old.into_iter().zip(std::mem::take(&mut self.impulses));
-        let mut all: Vec<(Hit<S>, S::Vector)> = old.chain(new.into_iter().zip(fresh)).collect();
-        all.sort_by_key(|(hit, _)| hit.encounter.key());
-        for (hit, impulse) in all {
-            match (self.hits.last_mut(), self.impulses.last()) {
+    pub(super) fn add(&mut self, new: Vec<Hit<S>>, bodies: &Bodies<S>) {
+        let known = self.order.len();
+        for hit in new {
+            let key = hit.encounter.key();
+            self.points.push(hit.point);
+            let own = bodies_of(&hit.contact);
+            let mut moving = own.into_iter().filter(|&k| bodies.is_dynamic(k as usize));
+            if let Some(first) = moving.next() {
+                let others = moving.filter(|&k| k != first);
+                others.for_each(|other| self.forest.join(first, other));
+            }
+            match self.order[..known].binary_search_by_key(&key, |entry| entry.0) {
                 // The impulse so far is a better start than that of the last step.
-                (Some(last), Some(_)) if last.encounter.key() == hit.encounter.key() => *last = hit,
-                _ => {
+                Ok(at) => {
+                    let k = self.order[at].1 as usize;
+                    (self.hits[k], self.bodies[k], self.is_new[k]) = (hit, own, true);
+                }
+                Err(_) => {
+                    self.order.push((key, self.hits.len() as u32));
+                    self.impulses.push(self.remembered(&hit));
+                    self.bodies.push(own);
+                    self.is_new.push(true);
                     self.hits.push(hit);
-                    self.impulses.push(impulse);
                 }
             }
         }
+        self.order.sort_unstable();
+        self.points.sort_unstable();
     }
 
-    /// The impulses as a problem of these impacts wants them.
-    pub(super) fn local(&self, assembled: &Assembled<S>) -> Impulses<S> {
-        let rows = assembled.problem.rows.iter();
-        let of_row = |(row, &k): (&crate::problem::Row<S>, &u32)| {
-            S::to_local(&row.basis, self.impulses[k as usize])
-        };
-        Impulses {
-            local: rows.zip(&assembled.contact_of_row).map(of_row).collect(),
+    fn remembered(&self, hit: &Hit<S>) -> S::Vector {
+        if hit.contact.impulse != S::Vector::default() {
+            return hit.contact.impulse;
         }
+        let feature = feature_of(&hit.encounter);
+        let found = self.remembered.binary_search_by_key(&feature, |r| r.0);
+        found.map_or(S::Vector::default(), |k| self.remembered[k].1)
     }
 
-    /// Takes a problem's answer.
-    pub(super) fn take(&mut self, assembled: &Assembled<S>, impulses: &Impulses<S>) {
-        for (row, &k) in assembled.contact_of_row.iter().enumerate() {
-            let basis = &assembled.problem.rows[row].basis;
-            self.impulses[k as usize] = S::to_world(basis, impulses.local[row]);
+    /// Whether there is an impact of the same primitives.
+    pub(super) fn has(&self, encounter: &Encounter) -> bool {
+        let key = encounter.key();
+        let found = self.order.binary_search_by_key(&key, |entry| entry.0);
+        found.is_ok()
+    }
+
+    /// Whether there is an impact at the same point.
+    pub(super) fn has_point(&self, hit: &Hit<S>) -> bool {
+        self.points.binary_search(&hit.point).is_ok()
+    }
+
+    /// The impacts in the order of their keys.
+    pub(super) fn sorted(&self) -> impl Iterator<Item = usize> {
+        self.order.iter().map(|&(_, k)| k as usize)
+    }
+
+    /// The impacts by islands: the lowest body of each one's island and its number, those of an
+    /// island together and in the order of their keys.
+    pub(super) fn by_island(&mut self, bodies: &Bodies<S>) -> Vec<(u32, u32)> {
+        let mut keyed = Vec::with_capacity(self.order.len());
+        for &(_, k) in &self.order {
+            let own = &self.bodies[k as usize];
+            let moving = own.iter().find(|&&k| bodies.is_dynamic(k as usize));
+            let moving = moving.copied().unwrap_or(own[3]);
+            keyed.push((self.forest.lowest(moving), k));
         }
+        keyed.sort_by_key(|(island, _)| *island);
+        keyed
+    }
+
+    /// The bodies of an impact, some of them several times.
+    pub(super) fn bodies(&self, hit: u32) -> &[u32; 6] {
+        &self.bodies[hit as usize]
+    }
+
+    /// Whether an impact has changed since the last time that all were solved.
+    pub(super) fn is_new(&self, hit: u32) -> bool {
+        self.is_new[hit as usize]
+    }
+
+    /// Everything is solved.
+    pub(super) fn settled(&mut self) {
+        self.is_new.fill(false);
     }
 
     /// The impacts as contacts with their impulses.
     pub(super) fn contacts(&self) -> Vec<Contact<S>> {
-        let contact = |(hit, &impulse): (&Hit<S>, &S::Vector)| Contact {
-            impulse,
-            ..hit.contact
+        let contact = |k: usize| Contact {
+            impulse: self.impulses[k],
+            ..self.hits[k].contact
         };
-        self.hits.iter().zip(&self.impulses).map(contact).collect()
+        self.sorted().map(contact).collect()
     }
+}
+
+fn bodies_of<S: Space>(contact: &Contact<S>) -> [u32; 6] {
+    let of = |body: u32, side: usize| contact.nodes[side].map_or([body; 3], |n| n.bodies);
+    let ([a, b, c], [d, e, f]) = (of(contact.a, 0), of(contact.b, 1));
+    [a, b, c, d, e, f]
 }

@@ -101,7 +101,7 @@ fn resolve<S: Space>(
 ) -> S::Vector {
     // It is solved where it happens: nothing is left to close.
     let hit = hit.clone().closed();
-    let mut assembled = flight.assemble(std::slice::from_ref(&hit), velocities, left, false);
+    let mut assembled = flight.assemble(&[&hit], velocities, left, false);
     let mut impulses = Impulses {
         local: vec![S::Vector::default()],
     };
@@ -123,7 +123,7 @@ fn outcome<S: Space>(
     resolution: Resolution,
 ) -> Outcome<S> {
     let flight = Flight::new(start, start.bodies, primitives);
-    let list: Vec<Hit<S>> = all.values().map(|(hit, _)| hit.clone()).collect();
+    let list: Vec<&Hit<S>> = all.values().map(|(hit, _)| hit).collect();
     let assembled = flight.assemble(&list, &start.free, start.settings.dt, false);
     let known: Vec<S::Vector> = all.values().map(|(_, impulse)| *impulse).collect();
     let of_row = |(row, &k): (usize, &u32)| {

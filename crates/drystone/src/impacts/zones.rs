@@ -67,7 +67,8 @@ fn inelastic<S: Space>(
     velocities: &mut [Motion<S>],
     dt: f64,
 ) {
-    let mut assembled = flight.assemble(hits, velocities, dt, true);
+    let list: Vec<&Hit<S>> = hits.iter().collect();
+    let mut assembled = flight.assemble(&list, velocities, dt, true);
     let mut impulses = Impulses {
         local: vec![S::Vector::default(); hits.len()],
     };

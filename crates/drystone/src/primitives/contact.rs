@@ -84,25 +84,26 @@ fn node_point<S: Space>(
     side: usize,
 ) -> Option<NodePoint> {
     let vertices = encounter.vertices()[side]?;
-    let mut list: Vec<(u32, f64)> = vertices
-        .iter()
-        .zip(witness.weights[side])
-        .filter(|(_, weight)| *weight > 0.0)
-        .map(|(&v, weight)| (primitives.vertices[v as usize].body, weight))
-        .collect();
+    let mut list = [(u32::MAX, 0.0); 3];
+    for ((entry, &v), weight) in list.iter_mut().zip(&vertices).zip(witness.weights[side]) {
+        if weight > 0.0 {
+            *entry = (primitives.vertices[v as usize].body, weight);
+        }
+    }
     list.sort_unstable_by_key(|(body, _)| *body);
-    let (first, _) = *list.first()?;
-    if bodies.node_of[first as usize] == 0 {
+    let (first, _) = list[0];
+    if bodies
+        .node_of
+        .get(first as usize)
+        .is_none_or(|&soft| soft == 0)
+    {
         return None;
     }
-    let mut point = NodePoint {
-        bodies: [first; 3],
-        weights: [0.0; 3],
-    };
-    for (k, (body, weight)) in list.into_iter().enumerate() {
-        (point.bodies[k], point.weights[k]) = (body, weight);
-    }
-    Some(point)
+    let body = |(body, weight): (u32, f64)| if weight > 0.0 { body } else { first };
+    Some(NodePoint {
+        bodies: list.map(body),
+        weights: list.map(|(_, weight)| weight),
+    })
 }
 
 /// A contact as a row, with the bodies' centres of mass at these places (m) as it acts. Normal

@@ -1,8 +1,8 @@
 //! Which primitives are near each other on a way, how near, and when they meet.
 
-use super::{Failure, Primitives, solid, vector};
+use super::{Failure, Primitives, solid};
 use crate::body::{Bodies, Motion};
-use crate::ccd::broad::{BroadPhase, Mesh, Met};
+use crate::ccd::broad::{BroadPhase, Mesh, Met, Swept};
 use crate::deform::meeting::{Near, Pair, impact, nearest, place_in};
 use crate::detect::rules::PairRules;
 use crate::space::{Linear, Space};
@@ -41,9 +41,13 @@ pub(crate) struct Reach<'a, S: Space> {
 
 impl Encounter {
     /// The vertices of both sides, padded by repetition; none stands for a wall.
+    #[inline]
     pub(crate) fn vertices(&self) -> [Option<[u32; 3]>; 2] {
         match self {
-            Self::Pair(pair) => pair.vertices().map(Some),
+            Self::Pair(pair) => {
+                let [a, b] = pair.vertices();
+                [Some(a), Some(b)]
+            }
             Self::Wall(_, vertex) => [None, Some([*vertex; 3])],
         }
     }
@@ -132,9 +136,11 @@ impl<S: Space> Primitives<S> {
 
     /// Whether a vertex is one of a rigid point or edge with a thickness.
     pub(crate) fn is_round(&self, bodies: &Bodies<S>, v: u32) -> bool {
+        if self.has_faces[v as usize] {
+            return false;
+        }
         let vertex = &self.vertices[v as usize];
-        let body = vertex.body as usize;
-        !self.has_faces[v as usize] && bodies.node_of[body] == 0 && vertex.radius > 0.0
+        bodies.node_of[vertex.body as usize] == 0 && vertex.radius > 0.0
     }
 
     /// Everything that may come within reach while points go from start to end, in an order that
@@ -149,21 +155,21 @@ impl<S: Space> Primitives<S> {
         let growth: Vec<f64> = (self.vertices.iter().zip(bulge))
             .map(|(v, bulge)| v.radius + 0.5 * reach.distance + bulge)
             .collect();
-        let points = |list: &[[f64; 3]]| -> Vec<S::Vector> {
-            let point = |&p: &[f64; 3]| vector::<S>(DVec3::from_array(p));
-            list.iter().map(point).collect()
-        };
         let mesh = Mesh {
             edges: &self.edges,
             faces: &self.faces,
         };
-        let (from, to) = (points(start), points(end));
-        let found =
-            BroadPhase::<S>::default().gather(&mesh, [&from, &to], (&growth, None, 1), |met| {
-                let pair = self.pair_of(met)?;
-                self.is_allowed(reach, &pair)
-                    .then_some(Encounter::Pair(pair))
-            });
+        let swept = Swept {
+            start,
+            end,
+            reach: [&growth; 2],
+            threads: 1,
+        };
+        let found = BroadPhase::<S>::default().gather(&mesh, &swept, None, |met| {
+            let pair = self.pair_of(met)?;
+            self.is_allowed(reach, &pair)
+                .then_some(Encounter::Pair(pair))
+        });
         // Numbers that are none have no pairs; the world notices them when it moves.
         let mut found = found.unwrap_or_default();
         found.sort_unstable_by_key(Encounter::key);
@@ -196,7 +202,7 @@ impl<S: Space> Primitives<S> {
     /// Whether any vertex of a pair belongs to a body that moves freely.
     pub(super) fn moves(&self, bodies: &Bodies<S>, pair: &Pair) -> bool {
         let moves = |v: u32| bodies.is_dynamic(self.vertices[v as usize].body as usize);
-        pair.vertices().into_iter().flatten().any(moves)
+        pair.has(moves)
     }
 
     pub(super) fn is_allowed(&self, reach: &Reach<'_, S>, pair: &Pair) -> bool {

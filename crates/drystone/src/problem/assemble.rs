@@ -79,7 +79,7 @@ pub fn assemble<S: Space>(
     dt: f64,
     rules: &ContactRules,
 ) -> Assembled<S> {
-    let (contact_of_row, islands) = group_by_island(bodies, contacts);
+    let (contact_of_row, islands) = group_by_island(bodies, contacts.iter());
     let mut problem = ContactProblem {
         dt,
         responses: responses(bodies),
@@ -247,12 +247,12 @@ fn target<S: Space>(
 
 /// Orders contacts by the island of moving bodies they belong to: islands by their lowest body,
 /// contacts within an island as they came.
-pub(crate) fn group_by_island<S: Space>(
+pub(crate) fn group_by_island<'c, S: Space>(
     bodies: &Bodies<S>,
-    contacts: &[Contact<S>],
+    contacts: impl Iterator<Item = &'c Contact<S>> + Clone,
 ) -> (Vec<u32>, Vec<Island>) {
     let mut forest = Forest::new(bodies.len());
-    for contact in contacts {
+    for contact in contacts.clone() {
         let mut moving = contact.bodies().filter(|&k| bodies.is_dynamic(k as usize));
         let Some(first) = moving.next() else { continue };
         for other in moving {
@@ -260,7 +260,6 @@ pub(crate) fn group_by_island<S: Space>(
         }
     }
     let mut keyed: Vec<(u32, u32)> = contacts
-        .iter()
         .enumerate()
         .map(|(k, contact)| {
             let mut all = contact.bodies();

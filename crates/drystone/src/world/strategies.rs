@@ -172,7 +172,9 @@ impl<S: Space> World<S> {
             Strategy::Parallel(_) => Effort::Brisk,
             _ => Effort::Full,
         });
-        let mut elastic = Elastic::new(&mut self.deformables, &self.bodies, &mut free, rule, &[])
+        let guess = impacts::without_contact(&self.bodies, &self.solved);
+        let around = (&self.bodies, &guess[..]);
+        let mut elastic = Elastic::guessed(&mut self.deformables, around, &mut free, rule, &[])
             .map_err(StepError::Elastic)?;
         watch(Phase::Elastic);
         let trees = RefCell::new(std::mem::take(&mut *self.trees));

@@ -40,12 +40,24 @@ impl<S: Space> Elastic<'_, S> {
             }
         }
         let mut touched = vec![false; bodies.len()];
-        for k in contacts.flat_map(Contact::bodies) {
-            let is_coupled = place(k).is_some_and(|soft| !is_apart[soft]);
-            touched[k as usize] = is_coupled && bodies.is_dynamic(k as usize);
+        let present = list.iter().zip(&is_apart);
+        if present
+            .clone()
+            .any(|(soft, is_apart)| soft.is_some() && !is_apart)
+        {
+            for k in contacts.flat_map(Contact::bodies) {
+                let is_coupled = place(k).is_some_and(|soft| !is_apart[soft]);
+                touched[k as usize] = is_coupled && bodies.is_dynamic(k as usize);
+            }
         }
         self.is_apart = is_apart;
         self.touch(bodies, &touched)
+    }
+
+    /// Whether a body is a node that answers with its own mass.
+    pub(crate) fn is_apart(&self, bodies: &Bodies<S>, body: usize) -> bool {
+        let place = (bodies.node_of[body] as usize).checked_sub(1);
+        place.is_some_and(|soft| self.is_apart[soft])
     }
 
     /// A solver for contact of nodes with their own masses, where that is what most contacts are.

@@ -3,6 +3,7 @@
 use super::{Hit, RESTING, scaled};
 use crate::body::{Bodies, Motion};
 use crate::deform::meeting::Pair;
+use crate::detect::{Contact, NodePoint};
 use crate::material::Materials;
 use crate::primitives::{Candidate, Encounter, Primitives, Witness, contact_of};
 use crate::space::{Components, Space};
@@ -31,51 +32,64 @@ pub(super) struct Look<'l, S: Space> {
     pub(super) spreads: &'l [f64],
 }
 
-/// What `find` makes of all candidates, in no order to be relied on.
-pub(super) fn find<S: Space>(
+/// What `find` makes of all of a list, in its order.
+pub(in crate::impacts) fn find<T: Sync, R: Send>(
     threads: usize,
-    pairs: &[Candidate],
-    find: impl Fn(&Candidate, &mut Vec<Hit<S>>) + Sync,
-) -> Vec<Hit<S>> {
-    let pieces = pairs.len().div_ceil(PIECE);
+    list: &[T],
+    find: impl Fn(&T, &mut Vec<R>) + Sync,
+) -> Vec<R> {
+    let pieces = list.len().div_ceil(PIECE);
     crew::gather(threads, pieces, |piece, found| {
-        for candidate in pairs.chunks(PIECE).nth(piece).unwrap_or_default() {
-            find(candidate, found);
+        for one in list.chunks(PIECE).nth(piece).unwrap_or_default() {
+            find(one, found);
         }
     })
 }
 
 /// Impacts without those that are at the same point as another: the one with the least gap stands
 /// for all.
-pub(super) fn once<S: Space>(hits: &[Hit<S>]) -> Vec<Hit<S>> {
-    let feature = |(k, hit): (usize, &Hit<S>)| {
-        let of = |side: usize| {
-            let contact = &hit.contact;
-            let body = if side == 0 { contact.a } else { contact.b };
-            contact.nodes[side].map_or([body; 3], |n| n.bodies)
-        };
-        // Corners of rigid bodies are told apart by where they are.
-        let rigid = hit.contact.nodes.iter().any(Option::is_none);
-        let place = hit.contact.point.position.to_array3().map(f64::to_bits);
-        ([of(0), of(1)], if rigid { place } else { [0; 3] }, k)
+pub(super) fn once<S: Space>(hits: Vec<Hit<S>>) -> Vec<Hit<S>> {
+    let mut order: Vec<(u64, u32)> = (hits.iter().zip(0..))
+        .map(|(hit, k)| (hit.point, k))
+        .collect();
+    order.sort_unstable();
+    let mut is_kept = vec![false; hits.len()];
+    for same in order.chunk_by(|x, y| x.0 == y.0) {
+        let least = same.iter().map(|&(_, k)| k as usize).min_by(|&x, &y| {
+            let gap = hits[x].gap.total_cmp(&hits[y].gap);
+            gap.then_with(|| hits[x].encounter.key().cmp(&hits[y].encounter.key()))
+        });
+        least.into_iter().for_each(|k| is_kept[k] = true);
+    }
+    let kept = hits.into_iter().zip(is_kept);
+    kept.filter_map(|(hit, is_kept)| is_kept.then_some(hit))
+        .collect()
+}
+
+/// A number for the point of a contact: the nodes that take part on either side, and where it is if
+/// a corner of a rigid body does. Two points have the same one by an accident of one in 10¹⁹.
+fn point_of<S: Space>(contact: &Contact<S>) -> u64 {
+    let mix = |sum: u64, part: u64| {
+        let x = (sum ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (x ^ x >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ x >> 32
     };
-    let mut features: Vec<_> = hits.iter().enumerate().map(feature).collect();
-    features.sort_unstable_by(|x, y| {
-        let order = (x.0, x.1).cmp(&(y.0, y.1));
-        let gap = hits[x.2].gap.total_cmp(&hits[y.2].gap);
-        let key = |k: usize| hits[k].encounter.key();
-        order.then(gap).then_with(|| key(x.2).cmp(&key(y.2)))
-    });
-    features.dedup_by_key(|(bodies, place, _)| (*bodies, *place));
-    let kept = features.into_iter().map(|(_, _, k)| hits[k].clone());
-    kept.collect()
+    let of = |body: u32, nodes: &Option<NodePoint>| nodes.map_or([body; 3], |n| n.bodies);
+    let [a, b] = &contact.nodes;
+    let bodies = of(contact.a, a).into_iter().chain(of(contact.b, b));
+    let sum = bodies.fold(0, |sum, k| mix(sum, u64::from(k) + 1));
+    if a.is_some() && b.is_some() {
+        return sum;
+    }
+    // Corners of rigid bodies are told apart by where they are.
+    let place = contact.point.position.to_array3();
+    place.into_iter().fold(sum, |sum, x| mix(sum, x.to_bits()))
 }
 
 impl<S: Space> Look<'_, S> {
     /// The impact of a pair, if it has one.
     pub(super) fn hit(&self, candidate: &Candidate) -> Option<Hit<S>> {
         let encounter = &candidate.encounter;
-        let room = candidate.witness.map_or(0.0, |w| w.distance);
+        let room = candidate.distance.unwrap_or(0.0);
         // What starts nearer than the rest must not come much nearer still.
         let keep = self.keep.min(0.5 * room);
         let thickness = self.primitives.thickness(encounter);
@@ -84,48 +98,60 @@ impl<S: Space> Look<'_, S> {
         }
         let paths = [(self.start, self.still), (self.end, self.way)];
         let times = self.primitives.hit(encounter, paths, self.bodies, keep)?;
-        self.describe(candidate, times)
+        self.impact(candidate, times)
     }
 
     /// The contact of a pair that rests or closes within a short distance, if it is such, and if
     /// it must keep so many metres more than others.
-    pub(super) fn near(&self, (candidate, more): &(Candidate, f64)) -> Option<Hit<S>> {
-        let witness = candidate.witness?;
+    pub(super) fn near(&self, candidate: &Candidate, more: f64) -> Option<Hit<S>> {
         let encounter = &candidate.encounter;
-        let gap = witness.distance - more;
-        if gap > RESTING * self.keep {
-            let local = self.local(encounter);
+        let gap = candidate.distance? - more;
+        let rests = gap <= RESTING * self.keep;
+        let local = if rests { 0.0 } else { self.local(encounter) };
+        if !rests && gap >= local {
+            return None;
+        }
+        let place = |v: u32| DVec3::from_array(self.start[v as usize]);
+        let witness = self.primitives.witness_at(encounter, self.bodies, place)?;
+        if !rests {
             let closing = self.closing(encounter, &witness);
-            let is_local = gap < local && closing.length() < 2.0 * local;
+            let is_local = closing.length() < 2.0 * local;
             if !is_local || gap + witness.normal.dot(closing) > 2.0 * self.keep {
                 return None;
             }
         }
-        let hit = self.describe(candidate, (0.0, 0.0))?;
-        Some(Hit { gap, ..hit })
+        Some(self.describe(candidate, &witness, (0.0, 0.0), gap))
     }
 
-    /// The nodes of a face or an edge on something round, each as a pair with it, and how much
-    /// farther away they must stay for the faces between them to stay out. `None` where the pair is
-    /// not such or the faces are too large for it.
-    pub(super) fn nodes_on(&self, encounter: &Encounter) -> Option<[(Candidate, f64); 3]> {
+    /// Whether a pair is so near that it may be a contact before it has been proven to meet.
+    pub(super) fn is_close(&self, candidate: &Candidate) -> bool {
+        let gap = candidate.distance.unwrap_or(f64::INFINITY);
+        gap <= RESTING * self.keep || gap < self.local(&candidate.encounter)
+    }
+
+    /// The nodes of a face on something round, which stand for it, and the round thing. `None`
+    /// where the pair is not such or the faces are too large for it.
+    pub(super) fn stand_ins(&self, encounter: &Encounter) -> Option<([u32; 3], [u32; 2])> {
         let Encounter::Pair(pair) = encounter else {
             return None;
         };
         let sides = pair.vertices();
-        let soft =
-            (0..2).find(|&side| self.primitives.is_soft_face(self.bodies, sides[side][0]))?;
-        let (own, round) = (sides[soft], sides[1 - soft]);
-        let dips = own.map(|v| self.dip(v, round[0]));
-        let [Some(_), Some(_), Some(_)] = dips else {
-            return None;
-        };
+        let is_round = |side: usize| self.primitives.is_round(self.bodies, sides[side][0]);
+        let round = (0..2).find(|&side| is_round(side))?;
+        let (own, round) = (sides[1 - round], sides[round]);
+        let stands = |v: u32| self.dip(v, round[0]).is_some();
+        own.into_iter()
+            .all(stands)
+            .then_some((own, [round[0], round[1]]))
+    }
+
+    /// The contact of a node that stands for faces on something round, if it rests or closes.
+    pub(super) fn near_node(&self, node: u32, round: [u32; 2]) -> Option<Hit<S>> {
+        let encounter = node_on(node, round);
         let place = |v: u32| DVec3::from_array(self.start[v as usize]);
-        Some([0, 1, 2].map(|k| {
-            let encounter = Encounter::Pair(Pair::Edges([own[k]; 2], [round[0], round[1]]));
-            let witness = self.primitives.witness_at(&encounter, self.bodies, place);
-            (Candidate::of(encounter, witness), dips[k].unwrap_or(0.0))
-        }))
+        let witness = self.primitives.witness_at(&encounter, self.bodies, place);
+        let dip = self.dip(node, round[0])?;
+        self.near(&Candidate::of(encounter, witness), dip)
     }
 
     /// How much farther away than others a pair must stay, m: a node on something round.
@@ -183,30 +209,19 @@ impl<S: Space> Look<'_, S> {
     }
 
     /// An impact by what touches at its moment.
-    fn describe(&self, candidate: &Candidate, (safe, time): (f64, f64)) -> Option<Hit<S>> {
+    fn impact(&self, candidate: &Candidate, (safe, time): (f64, f64)) -> Option<Hit<S>> {
         let encounter = candidate.encounter;
         let place = |v: u32| {
             let [from, to] = [self.start, self.end].map(|x| DVec3::from_array(x[v as usize]));
             from + (to - from) * time
         };
-        let pair = [0, 1].map(|side| self.primitives.body_of(&encounter, side) as usize);
-        let moved = pair.map(|k| scaled(&self.way[k], time));
-        let witness = if time == 0.0 {
-            candidate.witness
-        } else {
-            let pose = |wall: u32| self.primitives.wall_at(wall, self.bodies, &moved[0]);
-            self.primitives.witness_of(&encounter, place, pose)
-        }?;
-        let contact = contact_of(
-            self.primitives,
-            &encounter,
-            &witness,
-            self.bodies,
-            self.materials,
-        );
+        let first = self.primitives.body_of(&encounter, 0) as usize;
+        let moved = scaled(&self.way[first], time);
+        let pose = |wall: u32| self.primitives.wall_at(wall, self.bodies, &moved);
+        let witness = self.primitives.witness_of(&encounter, place, pose)?;
         let gap = match encounter {
             _ if time == 0.0 => witness.distance,
-            Encounter::Wall(..) => candidate.witness?.distance,
+            Encounter::Wall(..) => candidate.distance?,
             Encounter::Pair(_) => {
                 let mut between = DVec3::ZERO;
                 let sides = encounter.vertices().into_iter().zip(witness.weights);
@@ -218,13 +233,42 @@ impl<S: Space> Look<'_, S> {
                 witness.normal.dot(between) - self.primitives.thickness(&encounter)
             }
         };
-        Some(Hit {
+        Some(self.describe(candidate, &witness, (safe, time), gap))
+    }
+
+    /// An impact with its nearest points.
+    fn describe(
+        &self,
+        candidate: &Candidate,
+        witness: &Witness,
+        (safe, time): (f64, f64),
+        gap: f64,
+    ) -> Hit<S> {
+        let encounter = candidate.encounter;
+        let center = |side: usize| {
+            let k = self.primitives.body_of(&encounter, side) as usize;
+            self.bodies.position[k] + self.way[k].linear * time
+        };
+        let contact = contact_of(
+            self.primitives,
+            &encounter,
+            witness,
+            self.bodies,
+            self.materials,
+        );
+        Hit {
             encounter,
             safe,
             time,
-            centers: [0, 1].map(|side| self.bodies.position[pair[side]] + moved[side].linear),
+            centers: [center(0), center(1)],
+            point: point_of(&contact),
             contact,
             gap,
-        })
+        }
     }
+}
+
+/// A node and something round.
+fn node_on(node: u32, round: [u32; 2]) -> Encounter {
+    Encounter::Pair(Pair::Edges([node; 2], round))
 }

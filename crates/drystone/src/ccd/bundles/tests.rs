@@ -1,0 +1,132 @@
+use super::*;
+use crate::ccd::{edge_edge, vertex_face};
+
+/// Numbers from −1 to 1: a step of a congruential generator.
+fn noise(seed: &mut u32) -> f64 {
+    *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+    f64::from(*seed >> 8) / f64::from(1_u32 << 23) - 1.0
+}
+
+/// A strip of faces with all its edges, and points far from the origin that move along together and
+/// a little by themselves.
+struct Strip {
+    start: Vec<[f64; 3]>,
+    end: Vec<[f64; 3]>,
+    edges: Vec<[u32; 2]>,
+    faces: Vec<[u32; 3]>,
+    reach: [Vec<f64>; 2],
+}
+
+impl Strip {
+    fn new(seed: &mut u32, count: u32) -> Self {
+        let mut point = |size: f64| [0; 3].map(|_| size * noise(seed));
+        let add = |x: [f64; 3], y: [f64; 3]| [0, 1, 2].map(|k| x[k] + y[k]);
+        let far = point(20.0);
+        let start: Vec<[f64; 3]> = (0..count).map(|_| add(point(1.0), far)).collect();
+        let bulk = point(2.0);
+        let moved = |&x: &[f64; 3]| add(add(x, bulk), point(0.1));
+        let end = start.iter().map(moved).collect();
+        let mut edges: Vec<[u32; 2]> = (1..count).map(|k| [k - 1, k]).collect();
+        edges.extend((2..count).map(|k| [k, k - 2]));
+        // One vertex with more edges and faces than a bundle has room for.
+        edges.extend((10..20).map(|k| [0, k]));
+        let mut faces: Vec<[u32; 3]> = (2..count).map(|k| [k - 2, k - 1, k]).collect();
+        faces.extend((10..20).map(|k| [k, 0, k + 1]));
+        Self {
+            start,
+            end,
+            edges,
+            faces,
+            reach: [vec![0.01; count as usize], vec![0.02; count as usize]],
+        }
+    }
+
+    fn mesh(&self) -> Mesh<'_> {
+        Mesh {
+            edges: &self.edges,
+            faces: &self.faces,
+        }
+    }
+
+    fn gather(&self, bundles: &mut Bundles, asked: Option<&[bool]>, threads: usize) -> Vec<Met> {
+        let swept = Swept {
+            start: &self.start,
+            end: &self.end,
+            reach: [&self.reach[0], &self.reach[1]],
+            threads,
+        };
+        let mut found = bundles.gather(&self.mesh(), &swept, asked, Some);
+        found.sort_unstable_by_key(|met| match *met {
+            Met::VertexEdge(v, e) => (0, v, e),
+            Met::VertexFace(v, f) => (1, v, f),
+            Met::Edges(e, f) => (2, e, f),
+        });
+        found
+    }
+}
+
+#[test]
+fn nothing_that_meets_is_left_out_and_little_else_is_found() {
+    let mut seed = 7;
+    for _ in 0..20 {
+        let strip = Strip::new(&mut seed, 60);
+        let found = strip.gather(&mut Bundles::default(), None, 1);
+        let at = |v: u32, x: &[[f64; 3]]| DVec3::from_array(x[v as usize]);
+        let mut met = 0;
+        let mut check = |pair: Met, hits: bool| {
+            met += usize::from(hits);
+            assert!(!hits || found.contains(&pair), "{pair:?}");
+        };
+        for v in 0..60 {
+            for (f, face) in strip.faces.iter().enumerate() {
+                if face.contains(&v) {
+                    continue;
+                }
+                let corners = [v, face[0], face[1], face[2]];
+                let [from, to] = [&strip.start, &strip.end].map(|x| corners.map(|v| at(v, x)));
+                let hit = vertex_face(&from, &to, 0.02, 1.0);
+                check(Met::VertexFace(v, f as u32), hit.is_some());
+            }
+        }
+        for (i, p) in strip.edges.iter().enumerate() {
+            for (j, q) in strip.edges.iter().enumerate().skip(i + 1) {
+                if q.contains(&p[0]) || q.contains(&p[1]) {
+                    continue;
+                }
+                let corners = [p[0], p[1], q[0], q[1]];
+                let [from, to] = [&strip.start, &strip.end].map(|x| corners.map(|v| at(v, x)));
+                let hit = edge_edge(&from, &to, 0.02, 1.0);
+                check(Met::Edges(i as u32, j as u32), hit.is_some());
+            }
+        }
+        // Of some twelve thousand; the way is longer than the strip, so boxes around whole ways
+        // would find nearly all of them.
+        assert!(met > 100 && found.len() < 8 * met, "{met} {}", found.len());
+    }
+}
+
+#[test]
+fn some_vertices_find_what_all_find_with_them_in_old_and_new_trees() {
+    let mut seed = 5;
+    let mut old = Bundles::default();
+    let mut strip = Strip::new(&mut seed, 200);
+    for round in 0..40 {
+        for x in strip.start.iter_mut().chain(&mut strip.end) {
+            *x = x.map(|x| x + 0.05 * noise(&mut seed));
+        }
+        let all = strip.gather(&mut old, None, 2);
+        let fresh = strip.gather(&mut Bundles::default(), None, 1);
+        assert!(all == fresh && all.len() > 500, "{}", all.len());
+        // Some vertices get more room.
+        let asked: Vec<bool> = (0..200).map(|k| (k + round) % 9 == 0).collect();
+        for (reach, _) in strip.reach[1].iter_mut().zip(&asked).filter(|(_, a)| **a) {
+            *reach += 0.01 * noise(&mut seed).abs();
+        }
+        let due: Vec<Met> = strip
+            .gather(&mut Bundles::default(), None, 1)
+            .into_iter()
+            .filter(|&met| old.corners_of(met).any(|v| asked[v as usize]))
+            .collect();
+        assert!(strip.gather(&mut old, Some(&asked), 3) == due && !due.is_empty());
+    }
+}

@@ -1,0 +1,108 @@
+//! What an impact asks for, and impacts of nodes as rows to be swept.
+
+use super::Hit;
+use crate::body::{Bodies, Motion};
+use crate::impacts::sweeps::NodeRow;
+use crate::space::{Linear, Space};
+
+/// Rate at which what is nearer than it should be opens, 1/s.
+const OPENING: f64 = 10.0;
+
+/// What an impact asks for: see [`crate::impacts`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Law {
+    /// Distance of surfaces that is kept, m.
+    pub(super) keep: f64,
+    /// Approach slower than this does not bounce, m/s.
+    pub(super) threshold: f64,
+}
+
+impl Law {
+    /// Least normal velocity after an impact over `dt` seconds, m/s, that bounces if its normal
+    /// velocity before is given.
+    pub(super) fn target<S: Space>(&self, hit: &Hit<S>, dt: f64, approach: Option<f64>) -> f64 {
+        let left = hit.gap - 2.0 * self.keep;
+        let rest = if left > 0.0 {
+            -left / dt
+        } else {
+            -left * OPENING
+        };
+        let fast = approach.filter(|u| *u < -self.threshold);
+        fast.map_or(rest, |u| rest.max(-hit.contact.surface.restitution * u))
+    }
+}
+
+/// How impacts of nodes with their own masses are written down.
+pub(in crate::impacts) struct NodeRows<'a, S: Space> {
+    pub(super) bodies: &'a Bodies<S>,
+    /// Velocities without contact.
+    pub(super) free: &'a [Motion<S>],
+    /// Length of the step, s.
+    pub(super) dt: f64,
+    pub(super) law: Law,
+}
+
+impl<S: Space> NodeRows<'_, S> {
+    /// An impact of nodes with their own masses over the whole step, with its impulse so far (N·s).
+    /// `None` where more than four bodies move or one of them is not as heavy along all axes.
+    pub(in crate::impacts) fn row(
+        &self,
+        number: u32,
+        hit: &Hit<S>,
+        impulse: S::Vector,
+    ) -> Option<NodeRow<S>> {
+        let Self { bodies, free, .. } = *self;
+        let contact = &hit.contact;
+        let mut row = NodeRow {
+            hit: number,
+            count: 0,
+            nodes: [0; 4],
+            weights: [0.0; 4],
+            answers: [0.0; 4],
+            mass: 0.0,
+            mu: contact.surface.friction,
+            target: 0.0,
+            normal: contact.point.normal,
+            drift: S::Vector::default(),
+            impulse,
+        };
+        let still = |k: u32| !bodies.is_dynamic(k as usize);
+        if still(contact.a) || still(contact.b) {
+            row.drift = contact.slide;
+        }
+        let mut approach: S::Vector = row.drift;
+        for (side, sign) in [(0, -1.0), (1, 1.0)] {
+            let body = [contact.a, contact.b][side];
+            let Some(nodes) = &contact.nodes[side] else {
+                let arm = contact.point.position - hit.centers[side];
+                let of = |m: &Motion<S>| (m.linear + S::spin_cross(m.spin, arm)) * sign;
+                row.drift += of(&free[body as usize]);
+                approach += of(&bodies.motion[body as usize]);
+                continue;
+            };
+            for (&k, weight) in nodes.bodies.iter().zip(nodes.weights) {
+                let (k, weight) = (k as usize, sign * weight);
+                if weight == 0.0 {
+                    continue;
+                }
+                approach += bodies.motion[k].linear * weight;
+                if still(k as u32) {
+                    row.drift += free[k].linear * weight;
+                } else {
+                    row.add(k as u32, weight, bodies.inertial[k].inv_mass)?;
+                }
+            }
+        }
+        let stiffness: f64 = (row.weights.iter().zip(&row.answers))
+            .map(|(weight, answer)| weight * answer)
+            .sum();
+        row.mass = if stiffness > 0.0 {
+            1.0 / stiffness
+        } else {
+            0.0
+        };
+        let approach = approach.dot(row.normal);
+        row.target = self.law.target(hit, self.dt, Some(approach));
+        Some(row)
+    }
+}

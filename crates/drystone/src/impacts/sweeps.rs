@@ -1,0 +1,489 @@
+//! Sweeps over contacts of nodes with their own masses.
+//!
+//! Projected Gauss-Seidel as in [`crate::solve::pgs`], for contacts whose sides do not turn. All
+//! masses are the same along all axes, so a contact's diagonal block is a number,
+//! $A = \sum_i w_i^2/m_i$, with weights w that are negative on the first side; normal and friction
+//! do not disturb each other, no axes in the plane of contact are needed, and impulses and
+//! velocities stay in world axes:
+//!
+//! $$ \gamma_N \leftarrow \max\Bigl(0,\ \gamma_N - \frac{u_N - t}{A}\Bigr), \qquad
+//!    \gamma_T \leftarrow P_{\lVert\cdot\rVert\le\mu\gamma_N}\Bigl(\gamma_T - \frac{u_T}{A}\Bigr) . $$
+//!
+//! # Threads
+//!
+//! Islands do not meet; threads take them up one after the other. Contacts of a **large** island
+//! are coloured, each with the lowest colour that no contact before it has with a node of its
+//! own; contacts of a colour share no node, and threads share them out. Which islands are large and
+//! which colours there are does not depend on the number of threads, so neither do the bits.
+
+use crate::body::Motion;
+use crate::problem::Island;
+use crate::solve::SolveReport;
+use crate::space::{Components, Linear, Space};
+use crate::substep::crew::{self, Worker};
+use crate::substep::shared::Shared;
+use std::ops::Range;
+
+/// Sweeps between two looks at the residual.
+const SWEEPS_PER_LOOK: u32 = 8;
+/// How many times the sweeps an island gets that starts from nothing.
+const COLD: u32 = 20;
+/// Contacts from which on an island is swept by several threads together.
+const LARGE: usize = 1500;
+/// Contacts of small islands that a thread takes up at a time.
+const PIECE: usize = 256;
+/// Colours at most; what finds none free is swept by one thread.
+const COLOURS: usize = 64;
+
+/// A contact of nodes, with what does not move by impulses on the other side or none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NodeRow<S: Space> {
+    /// Which impact it is.
+    pub(super) hit: u32,
+    /// Nodes that move.
+    pub(super) count: u32,
+    pub(super) nodes: [u32; 4],
+    /// How much of each node's velocity is in the contact's.
+    pub(super) weights: [f64; 4],
+    /// What an impulse of 1 N·s does to each node, 1/kg.
+    pub(super) answers: [f64; 4],
+    /// 1/A, kg.
+    pub(super) mass: f64,
+    pub(super) mu: f64,
+    /// Least normal velocity, m/s.
+    pub(super) target: f64,
+    pub(super) normal: S::Vector,
+    /// The contact's velocity by what does not move by impulses, m/s.
+    pub(super) drift: S::Vector,
+    /// On the second side, N·s.
+    pub(super) impulse: S::Vector,
+}
+
+impl<S: Space> NodeRow<S> {
+    /// Adds a node; `None` where there is no room, or it is not as heavy along all axes.
+    pub(super) fn add(&mut self, node: u32, weight: f64, inv_mass: S::Vector) -> Option<()> {
+        let answer = inv_mass.component(0);
+        if inv_mass != S::Vector::splat(answer) {
+            return None;
+        }
+        let known = self.nodes.iter().take(self.count as usize);
+        let at = known.clone().position(|&k| k == node);
+        let at = at.unwrap_or(self.count as usize);
+        *self.nodes.get_mut(at)? = node;
+        self.count = self.count.max(at as u32 + 1);
+        self.weights[at] += weight;
+        self.answers[at] += weight * answer;
+        Some(())
+    }
+
+    /// The nodes that move.
+    #[inline]
+    pub(super) fn nodes(&self) -> impl Iterator<Item = usize> {
+        let count = self.count as usize;
+        self.nodes.into_iter().take(count).map(|k| k as usize)
+    }
+
+    #[inline]
+    fn velocity(&self, motion: &Shared<'_, Motion<S>>) -> S::Vector {
+        let mut sum = self.drift;
+        for (k, weight) in self.nodes().zip(self.weights) {
+            sum += motion.read(k).linear * weight;
+        }
+        sum
+    }
+
+    #[inline]
+    fn push(&self, impulse: S::Vector, motion: &Shared<'_, Motion<S>>) {
+        for (k, answer) in self.nodes().zip(self.answers) {
+            motion.change(k, |motion| motion.linear += impulse * answer);
+        }
+    }
+
+    /// Solves the contact with the others as they are.
+    #[inline]
+    fn relax(&mut self, motion: &Shared<'_, Motion<S>>) {
+        let (u, n) = (self.velocity(motion), self.normal);
+        let (closing, pressed) = (u.dot(n), self.impulse.dot(n));
+        let normal = (pressed - self.mass * (closing - self.target)).max(0.0);
+        let (slip, held) = (u - n * closing, self.impulse - n * pressed);
+        let mut tangent = held - slip * self.mass;
+        let most = self.mu * normal;
+        let square = tangent.dot(tangent);
+        if square > most * most {
+            tangent = tangent * (most / square.sqrt());
+        }
+        let next = tangent + n * normal;
+        self.push(next - self.impulse, motion);
+        self.impulse = next;
+    }
+
+    /// The natural map of [`crate::certify::residual`] over ρ = 1/A, m/s.
+    fn residual(&self, motion: &Shared<'_, Motion<S>>) -> f64 {
+        if self.mass == 0.0 {
+            return 0.0;
+        }
+        let (u, n, mu) = (self.velocity(motion), self.normal, self.mu);
+        let (closing, pressed) = (u.dot(n), self.impulse.dot(n));
+        let (slip, held) = (u - n * closing, self.impulse - n * pressed);
+        let shifted = pressed - self.mass * (closing - self.target + mu * slip.length());
+        let aim = held - slip * self.mass;
+        let length = aim.length();
+        let (normal, tangent) = if length <= mu * shifted {
+            (shifted, aim)
+        } else if mu * length <= -shifted {
+            (0.0, S::Vector::default())
+        } else {
+            let normal = (shifted + mu * length) / (1.0 + mu * mu);
+            (normal, aim * (mu * normal / length))
+        };
+        let error = (held - tangent) + n * (pressed - normal);
+        error.length() / self.mass
+    }
+}
+
+/// How long sweeps go on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    pub(super) sweeps: u32,
+    /// Residual at which an island is done, m/s.
+    pub(super) tolerance: f64,
+    pub(super) threads: usize,
+}
+
+/// Solves islands of contacts, whose nodes have the velocities without contact in `motion`. Rows of
+/// an island stand together; large islands come back in another order.
+pub(super) fn solve<S: Space>(
+    rows: &mut [NodeRow<S>],
+    islands: &[Island],
+    motion: &mut [Motion<S>],
+    patience: Patience,
+) -> SolveReport {
+    let motion = Shared::new(motion);
+    let mut reports = Vec::new();
+    let mut small: Vec<Range<usize>> = Vec::new();
+    for island in islands.iter().map(|island| island.rows()) {
+        if island.len() >= LARGE {
+            reports.push(solve_large(&mut rows[island], &motion, patience));
+            continue;
+        }
+        // Those that are next to each other make one piece.
+        match small.last_mut() {
+            Some(last) if last.end == island.start && last.len() + island.len() <= PIECE => {
+                last.end = island.end;
+            }
+            _ => small.push(island),
+        }
+    }
+    let all = Shared::new(rows);
+    reports.extend(crew::gather(patience.threads, small.len(), |k, found| {
+        let piece = &small[k];
+        let first = islands.partition_point(|island| (island.start as usize) < piece.start);
+        let own = islands[first..].iter().map(|island| island.rows());
+        for island in own.take_while(|island| island.end <= piece.end) {
+            found.push(solve_small(&all, island, &motion, patience));
+        }
+    }));
+    reports.iter().fold(nothing(), |all, one| SolveReport {
+        iterations: all.iterations.max(one.iterations),
+        converged: all.converged && one.converged,
+        residual: all.residual.max(one.residual),
+        ..all
+    })
+}
+
+fn nothing() -> SolveReport {
+    SolveReport {
+        converged: true,
+        method: "pgs",
+        ..SolveReport::default()
+    }
+}
+
+/// One island on one thread.
+fn solve_small<S: Space>(
+    rows: &Shared<'_, NodeRow<S>>,
+    island: Range<usize>,
+    motion: &Shared<'_, Motion<S>>,
+    patience: Patience,
+) -> SolveReport {
+    let mut is_cold = true;
+    for k in island.clone() {
+        rows.change(k, |row| {
+            is_cold &= row.impulse == S::Vector::default();
+            row.push(row.impulse, motion);
+        });
+    }
+    let relax = |k: usize| rows.change(k, |row| row.relax(motion));
+    if island.len() == 1 {
+        // One number and a disk: solved at once.
+        relax(island.start);
+        return SolveReport {
+            iterations: 1,
+            ..nothing()
+        };
+    }
+    let most = patience.most(is_cold);
+    let mut done = 0;
+    loop {
+        let until = most.min(done + if done == 0 { 1 } else { SWEEPS_PER_LOOK });
+        for sweep in done..until {
+            if sweep % 2 == 0 {
+                island.clone().for_each(relax);
+            } else {
+                island.clone().rev().for_each(relax);
+            }
+        }
+        done = until;
+        let residual = island.clone().fold(0.0, |worst: f64, k| {
+            worst.max(rows.read(k).residual(motion))
+        });
+        if residual <= patience.tolerance || done >= most {
+            return patience.report(done, residual);
+        }
+    }
+}
+
+impl Patience {
+    fn most(&self, is_cold: bool) -> u32 {
+        let factor = if is_cold { COLD } else { 1 };
+        self.sweeps.max(1).saturating_mul(factor)
+    }
+
+    fn report(&self, iterations: u32, residual: f64) -> SolveReport {
+        SolveReport {
+            iterations,
+            converged: residual <= self.tolerance,
+            residual,
+            ..nothing()
+        }
+    }
+}
+
+/// One large island on all threads, colour by colour.
+fn solve_large<S: Space>(
+    rows: &mut [NodeRow<S>],
+    motion: &Shared<'_, Motion<S>>,
+    patience: Patience,
+) -> SolveReport {
+    let mut is_cold = true;
+    for row in rows.iter() {
+        is_cold &= row.impulse == S::Vector::default();
+        row.push(row.impulse, motion);
+    }
+    let colours = colour(rows, motion.len());
+    let most = patience.most(is_cold);
+    let rows = Shared::new(rows);
+    let threads = patience.threads.max(1);
+    let mut worst = vec![0.0; threads];
+    let mut end = [nothing()];
+    let (worst, last) = (Shared::new(&mut worst), Shared::new(&mut end));
+    crew::run(threads, |worker| {
+        let mut done = 0;
+        loop {
+            let until = most.min(done + if done == 0 { 1 } else { SWEEPS_PER_LOOK });
+            for sweep in done..until {
+                if sweep % 2 == 0 {
+                    colours.iter().for_each(|c| c.sweep(&rows, motion, worker));
+                } else {
+                    colours
+                        .iter()
+                        .rev()
+                        .for_each(|c| c.sweep(&rows, motion, worker));
+                }
+            }
+            done = until;
+            let own = worker.share(rows.len());
+            let residual = own.fold(0.0, |worst: f64, k| {
+                worst.max(rows.read(k).residual(motion))
+            });
+            worst.write(worker.index(), residual);
+            worker.wait();
+            let residual = (0..threads).fold(0.0, |most: f64, k| most.max(worst.read(k)));
+            // Nobody writes before all have read.
+            worker.wait();
+            if residual <= patience.tolerance || done >= most {
+                if worker.index() == 0 {
+                    last.change(0, |last| *last = patience.report(done, residual));
+                }
+                return;
+            }
+        }
+    });
+    let [report] = end;
+    report
+}
+
+/// Contacts that share no node, or (`is_mixed`) that may.
+struct Colour {
+    rows: Range<usize>,
+    is_mixed: bool,
+}
+
+impl Colour {
+    /// Each thread takes its share; afterwards all are done.
+    fn sweep<S: Space>(
+        &self,
+        rows: &Shared<'_, NodeRow<S>>,
+        motion: &Shared<'_, Motion<S>>,
+        worker: &Worker<'_>,
+    ) {
+        let own = if !self.is_mixed {
+            worker.share(self.rows.len())
+        } else if worker.index() == 0 {
+            0..self.rows.len()
+        } else {
+            0..0
+        };
+        for k in own {
+            rows.change(self.rows.start + k, |row| row.relax(motion));
+        }
+        worker.wait();
+    }
+}
+
+/// Sorts contacts by colour.
+fn colour<S: Space>(rows: &mut [NodeRow<S>], bodies: usize) -> Vec<Colour> {
+    let mut taken = vec![0_u64; bodies];
+    let mut keyed: Vec<(u8, NodeRow<S>)> = Vec::with_capacity(rows.len());
+    for row in rows.iter() {
+        let used = row.nodes().fold(0, |used, k| used | taken[k]);
+        let colour = (!used).trailing_zeros() as usize;
+        for k in row.nodes() {
+            taken[k] |= 1_u64.checked_shl(colour as u32).unwrap_or(0);
+        }
+        keyed.push((colour.min(COLOURS) as u8, *row));
+    }
+    keyed.sort_by_key(|(colour, _)| *colour);
+    let mut colours = Vec::new();
+    let mut start = 0;
+    for group in keyed.chunk_by(|a, b| a.0 == b.0) {
+        let end = start + group.len();
+        colours.push(Colour {
+            rows: start..end,
+            is_mixed: usize::from(group[0].0) == COLOURS,
+        });
+        start = end;
+    }
+    for (row, (_, sorted)) in rows.iter_mut().zip(keyed) {
+        *row = sorted;
+    }
+    colours
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::D3;
+    use glamx::DVec3;
+
+    /// Numbers from −1 to 1: a step of a congruential generator.
+    fn noise(seed: &mut u32) -> f64 {
+        *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        f64::from(*seed >> 8) / f64::from(1_u32 << 23) - 1.0
+    }
+
+    /// Nodes of 2 kg in a row that move at random, each in contact with the next, and every third
+    /// with the ground.
+    fn row_of_nodes(count: u32, mu: f64) -> (Vec<NodeRow<D3>>, Vec<Motion<D3>>) {
+        let mut seed = 3;
+        let mut vector = || DVec3::from_array([0; 3].map(|_| noise(&mut seed)));
+        let motion = (0..count).map(|_| Motion {
+            linear: vector(),
+            ..Motion::default()
+        });
+        let motion: Vec<Motion<D3>> = motion.collect();
+        let mut rows = Vec::new();
+        for k in 0..count {
+            let mut row = NodeRow {
+                hit: k,
+                count: 0,
+                nodes: [0; 4],
+                weights: [0.0; 4],
+                answers: [0.0; 4],
+                mass: 0.0,
+                mu,
+                target: 0.0,
+                normal: vector().normalize(),
+                drift: DVec3::ZERO,
+                impulse: DVec3::ZERO,
+            };
+            row.add(k, 1.0, DVec3::splat(0.5)).unwrap();
+            row.mass = 2.0;
+            if k % 3 != 0 && k + 1 < count {
+                row.add(k + 1, -1.0, DVec3::splat(0.5)).unwrap();
+                row.mass = 1.0;
+            }
+            rows.push(row);
+        }
+        (rows, motion)
+    }
+
+    const PATIENCE: Patience = Patience {
+        sweeps: 100,
+        tolerance: 1e-9,
+        threads: 1,
+    };
+
+    #[test]
+    fn small_and_large_islands_obey_the_laws_and_keep_momentum() {
+        for count in [60_u32, 2000] {
+            for mu in [0.0, 0.4] {
+                let (mut rows, mut motion) = row_of_nodes(count, mu);
+                let before = motion.clone();
+                let island = Island {
+                    start: 0,
+                    end: count,
+                };
+                let report = solve(&mut rows, &[island], &mut motion, PATIENCE);
+                assert!(report.converged && report.residual < 1e-9, "{report:?}");
+                let mut pushed = vec![DVec3::ZERO; count as usize];
+                let shared = Shared::new(&mut motion);
+                for row in &rows {
+                    let (u, n) = (row.velocity(&shared), row.normal);
+                    let (gap, press) = (u.dot(n), row.impulse.dot(n));
+                    let held = (row.impulse - n * press).length();
+                    assert!(gap > -1e-8 && press >= 0.0 && gap.min(press) < 1e-8);
+                    assert!(held <= mu * press + 1e-12, "{held} {press}");
+                    for (k, weight) in row.nodes().zip(row.weights) {
+                        pushed[k] += row.impulse * weight;
+                    }
+                }
+                for (k, pushed) in pushed.iter().enumerate() {
+                    let change = (motion[k].linear - before[k].linear) * 2.0;
+                    assert!((change - *pushed).length() < 1e-12, "{k}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn threads_change_no_bits_of_large_islands() {
+        let answer = |threads: usize| {
+            let (mut rows, mut motion) = row_of_nodes(3000, 0.4);
+            let islands = [(0, 2500), (2500, 3000)].map(|(start, end)| Island { start, end });
+            // The second island stands by itself.
+            rows[2499].count = 1;
+            rows[2499].mass = 2.0;
+            let patience = Patience {
+                threads,
+                ..PATIENCE
+            };
+            solve(&mut rows, &islands, &mut motion, patience);
+            motion
+        };
+        let alone = answer(1);
+        assert!(answer(2) == alone && answer(3) == alone);
+    }
+
+    #[test]
+    fn colours_share_no_node() {
+        let (mut rows, _) = row_of_nodes(500, 0.0);
+        for colour in colour(&mut rows, 500) {
+            let mut nodes: Vec<usize> = rows[colour.rows].iter().flat_map(NodeRow::nodes).collect();
+            let count = nodes.len();
+            nodes.sort_unstable();
+            nodes.dedup();
+            assert!(colour.is_mixed || nodes.len() == count);
+        }
+    }
+}
