@@ -43,6 +43,10 @@ pub trait Angles: Sized {
     ) -> <Self as Space>::Inertia
     where
         Self: Space;
+    /// xx, yy, zz, xy, xz, yz of an inertia; in the plane the one number, and zeros.
+    fn six(inertia: &<Self as Space>::Inertia) -> [f64; 6]
+    where
+        Self: Space;
     /// The axis x of a frame, as a spin.
     fn first_axis(rotation: <Self as Space>::Rotation) -> <Self as Space>::Spin
     where
@@ -78,6 +82,9 @@ impl Angles for D2 {
     fn stiffened(inertia: &f64, _r: <D2 as Space>::Vector, s: f64) -> f64 {
         inertia + s
     }
+    fn six(inertia: &f64) -> [f64; 6] {
+        [*inertia, 0.0, 0.0, 0.0, 0.0, 0.0]
+    }
     fn first_axis(_rotation: <D2 as Space>::Rotation) -> f64 {
         1.0
     }
@@ -104,6 +111,11 @@ impl Angles for D3 {
         }
         let along = DMat3::from_cols(r * r.x, r * r.y, r * r.z) * (1.0 / square);
         *inertia + (DMat3::IDENTITY - along) * s
+    }
+    #[inline]
+    fn six(m: &DMat3) -> [f64; 6] {
+        let (x, y, z) = (m.x_axis, m.y_axis, m.z_axis);
+        [x.x, y.y, z.z, y.x, z.x, z.y]
     }
     fn first_axis(rotation: DQuat) -> DVec3 {
         rotation * DVec3::X

@@ -1,4 +1,5 @@
-//! What holds the bodies that linkages move.
+//! What holds the bodies that linkages move: two columns each, with force and torque of inertia and
+//! patches, then Σk, Σk r, Σk r rᵀ of the springs (see [`super::reduced`]).
 
 use super::graph::{BodyGroup, Sides};
 use super::patch::{Field, held};
@@ -21,40 +22,6 @@ fn grasp_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], side
                     field.grasp.write(2 * body as usize + half, stored);
                 }
             }
-        }
-    }
-}
-
-/// What inertia and patches do to a body that a linkage moves.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Grasp {
-    /// Force and torque: f, t.
-    pub(crate) load: [f64; 6],
-    /// Σk, Σk r, Σk r rᵀ: see [`super::reduced`].
-    pub(crate) s0: f64,
-    pub(crate) s1: [f64; 3],
-    pub(crate) s2: [f64; 6],
-}
-
-impl Grasp {
-    /// Whether both are held by the same springs, whatever they carry.
-    pub(crate) fn has_springs_of(&self, other: &Self) -> bool {
-        self.s0 == other.s0 && self.s1 == other.s1 && self.s2 == other.s2
-    }
-
-    /// As the kernel wrote it down.
-    pub(crate) fn read(field: &Field<'_>, place: usize) -> Self {
-        let first = field.grasp.read(2 * place).0.map(f64::from);
-        let second = field.grasp.read(2 * place + 1).0.map(f64::from);
-        let mut load = [0.0; 6];
-        load.copy_from_slice(&first[..6]);
-        let mut s2 = [0.0; 6];
-        s2.copy_from_slice(&second[2..]);
-        Self {
-            load,
-            s0: first[6],
-            s1: [first[7], second[0], second[1]],
-            s2,
         }
     }
 }

@@ -41,7 +41,6 @@
 //! speed at which it came.
 
 use super::graph::{BodyGroup, Sides};
-pub(crate) use super::grasp::Grasp;
 use super::records::RecordGroup;
 use super::reduced::{Axes, Grip, Held, Moving, Twist, V3, sub, zero};
 use super::shared::Shared;
@@ -106,7 +105,7 @@ pub(crate) struct Field<'a> {
     /// Mass and inertia over h².
     pub(crate) mass: Shared<'a, Column>,
     pub(crate) inertia: Shared<'a, Column>,
-    /// What holds the bodies of linkages: two columns each, see [`Grasp`].
+    /// What holds the bodies of linkages: two columns each, see [`super::grasp`].
     pub(crate) grasp: Shared<'a, Column>,
 }
 

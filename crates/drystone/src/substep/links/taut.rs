@@ -60,12 +60,17 @@ impl<S: Space> Linkage<S> {
         forces.fold(0.0, f64::max)
     }
 
+    /// Whether forces up to `largest` may ask for directions later in the step.
+    pub(super) fn may_tighten(&self, largest: f64) -> bool {
+        self.factors.is_some() && self.part < MOST_PART && largest > 2.0 * self.largest
+    }
+
     /// Takes directions later in the step if the forces that have just been found ask for it; whether
     /// they do. A chain that comes taut carries a thousand times what it did a step before: with the
     /// directions for that, it would make energy out of nothing.
     pub(super) fn tighten(&mut self, bodies: &Bodies<S>, h: f64) -> bool {
         let largest = self.largest_force();
-        if self.factors.is_none() || self.part >= MOST_PART || largest <= 2.0 * self.largest {
+        if !self.may_tighten(largest) {
             return false;
         }
         self.largest = largest;

@@ -1,0 +1,421 @@
+//! Where inertia, contacts and joints of four linkages balance.
+
+use super::answers::{Answer, Resistance, symmetric_times};
+use super::{SPRINGS, Team, TeamBody, TeamRow};
+use crate::space::Space;
+use crate::substep::links::row::Entry;
+use crate::substep::patch::Field;
+use crate::substep::simd::{Column, DOUBLES, Number, Quad, Wide, dispatch};
+
+/// Sweeps over limits, motors and nets in a round where contacts have a say.
+const COUPLED_SWEEPS: u32 = 3;
+/// Part of a correction that sweeps over nets take: more than one over-relaxes.
+const RELAXATION: f64 = 1.0;
+/// Whether a linkage would move is not asked if it moved so many times as far in the round before.
+const MANY: f64 = 20.0;
+/// Numbers of what holds a body: see [`crate::substep::grasp`].
+const GRASP: usize = 16;
+
+/// Which of four.
+type Which = [bool; DOUBLES];
+
+#[inline(always)]
+fn get<N: Number<Stored = Quad>, const K: usize>(stored: &[Quad; K]) -> [N; K] {
+    stored.each_ref().map(N::load)
+}
+
+#[inline(always)]
+fn put<N: Number<Stored = Quad>, const K: usize>(numbers: [N; K], stored: &mut [Quad; K]) {
+    for (number, place) in numbers.into_iter().zip(stored) {
+        number.store(place);
+    }
+}
+
+#[inline(always)]
+fn dot<N: Number>(a: [N; 3], b: [N; 3]) -> N {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[inline(always)]
+fn halves<N: Number>(x: [N; 6]) -> ([N; 3], [N; 3]) {
+    ([x[0], x[1], x[2]], [x[3], x[4], x[5]])
+}
+
+/// 1 where true, else 0.
+#[inline(always)]
+fn mask<N: Number<Stored = Quad>>(which: Which) -> N {
+    N::load(&Quad(which.map(|is| f64::from(u8::from(is)))))
+}
+
+#[inline(always)]
+fn settle_kernel<S: Space, V: Wide>(team: &mut Team, field: &Field<'_>, noticeable: f64) {
+    let mut is_other = team.is_bent;
+    for body in &mut team.bodies {
+        let is_held_otherwise = read_grasp::<S, V::Double>(body, field, team.is_bent);
+        for (is_other, is) in is_other.iter_mut().zip(is_held_otherwise) {
+            *is_other |= is;
+        }
+    }
+    if is_other.contains(&true) {
+        answer_rows::<V::Double>(team);
+        factorise::<V::Double>(team);
+    }
+    let mut is_solved = team.is_active;
+    if team.is_exact {
+        let rests = resting::<V::Double>(team, is_other, noticeable);
+        for (is_solved, rests) in is_solved.iter_mut().zip(rests) {
+            *is_solved &= !rests;
+        }
+        if !is_solved.contains(&true) {
+            return;
+        }
+        solve_at_once::<V::Double>(team, mask(is_solved));
+    } else {
+        sweep::<V::Double>(team);
+    }
+    arrive::<S, V::Double>(team, field, is_solved);
+}
+
+/// Takes over what contacts do to a body, and says where it would go without its joints. Which of
+/// the four are held by other springs than before.
+#[inline(always)]
+fn read_grasp<S: Space, N: Number<Stored = Quad>>(
+    body: &mut TeamBody,
+    field: &Field<'_>,
+    is_bent: Which,
+) -> Which {
+    let (x, aim) = (get::<N, 6>(&body.x), get::<N, 6>(&body.aim));
+    let away: [N; 6] = std::array::from_fn(|k| aim[k] - x[k]);
+    let (straight, turned) = halves(away);
+    let mass = N::load(&body.mass);
+    let mut force = straight.map(|x| x * mass);
+    let mut torque = symmetric_times(&get(&body.bare), turned);
+    let mut is_other = [false; DOUBLES];
+    if body.is_touched.contains(&true) {
+        let mut grasp = [Quad::default(); GRASP];
+        for lane in (0..DOUBLES).filter(|&lane| body.is_touched[lane]) {
+            let place = 2 * body.places[lane] as usize;
+            let (first, second) = (field.grasp.read(place), field.grasp.read(place + 1));
+            for (number, grasp) in first.0.iter().chain(&second.0).zip(&mut grasp) {
+                grasp.0[lane] = f64::from(*number);
+            }
+            let springs = grasp[6..].iter().zip(&body.springs);
+            is_other[lane] = springs.fold(false, |is, (now, known)| {
+                is | (now.0[lane] != known.0[lane])
+            });
+        }
+        body.springs.copy_from_slice(&grasp[6..]);
+        let is_touched = mask::<N>(body.is_touched);
+        for axis in 0..3 {
+            force[axis] = is_touched.choose(N::load(&grasp[axis]), force[axis]);
+            torque[axis] = is_touched.choose(N::load(&grasp[3 + axis]), torque[axis]);
+        }
+    }
+    for axis in S::DIM..3 {
+        force[axis] = N::splat(0.0);
+    }
+    for axis in S::SPIN_DIM..3 {
+        torque[axis] = N::splat(0.0);
+    }
+    if is_bent.contains(&true) || is_other.contains(&true) {
+        let mut resistance = Resistance {
+            linear: get(&body.resists),
+            cross: [[N::splat(0.0); 3]; 3],
+            turning: get(&body.inertia),
+        };
+        S::add_springs(&get::<N, SPRINGS>(&body.springs), &mut resistance);
+        let answer = resistance.inverted().times(N::load(&body.moves));
+        answer.store(&mut body.answer);
+    }
+    let change = Answer::<N>::load(&body.answer).to(force, torque);
+    put(std::array::from_fn(|k| x[k] + change[k]), &mut body.pushed);
+    is_other
+}
+
+/// What forces along the rows do.
+#[inline(always)]
+fn answer_rows<N: Number<Stored = Quad>>(team: &mut Team) {
+    for row in &mut team.rows {
+        let n = get::<N, 3>(&row.n);
+        let mut diagonal = N::load(&row.gives);
+        for (end, j, moves) in [
+            (row.a, &row.j_a, &mut row.moves_a),
+            (row.b, &row.j_b, &mut row.moves_b),
+        ] {
+            let j = get::<N, 3>(j);
+            let answer = Answer::<N>::load(&team.bodies[end as usize].answer);
+            let moved = answer.to(n, j);
+            diagonal = diagonal + along(n, j, moved);
+            put(moved, moves);
+        }
+        diagonal.store(&mut row.diagonal);
+    }
+}
+
+/// What is moved along a direction of a row's end.
+#[inline(always)]
+fn along<N: Number>(n: [N; 3], j: [N; 3], moved: [N; 6]) -> N {
+    let (linear, spin) = halves(moved);
+    dot(n, linear) + dot(j, spin)
+}
+
+/// What a force along the second row of an entry moves along the first.
+#[inline(always)]
+fn coupling<N: Number<Stored = Quad>>(entry: &Entry, rows: &[TeamRow]) -> N {
+    let [one, other] = entry.rows.map(|k| &rows[k as usize]);
+    let n = get::<N, 3>(&one.n);
+    let mut sum = N::splat(0.0);
+    let [same_a, a_with_b, b_with_a, same_b] = entry.shared;
+    for (is_shared, j, moves, is_opposite) in [
+        (same_a, &one.j_a, &other.moves_a, false),
+        (a_with_b, &one.j_a, &other.moves_b, true),
+        (b_with_a, &one.j_b, &other.moves_a, true),
+        (same_b, &one.j_b, &other.moves_b, false),
+    ] {
+        if is_shared {
+            let along = along(n, get(j), get(moves));
+            sum = sum + if is_opposite { -along } else { along };
+        }
+    }
+    sum
+}
+
+/// Factorises S, or inverts the joints' own blocks of it.
+#[inline(always)]
+fn factorise<N: Number<Stored = Quad>>(team: &mut Team) {
+    let rows = &team.rows;
+    let Some(factors) = &mut team.factors else {
+        return invert_blocks::<N>(team);
+    };
+    for (above, entry) in team.above.iter_mut().zip(&team.entries) {
+        coupling::<N>(entry, rows).store(above);
+    }
+    for (diagonal, row) in team.diagonal.iter_mut().zip(rows) {
+        *diagonal = row.diagonal;
+    }
+    factors.factorise::<N>(&team.diagonal, &team.above);
+}
+
+/// Inverts each joint's own block of S, by elimination.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)] // Rows and columns of a matrix.
+fn invert_blocks<N: Number<Stored = Quad>>(team: &mut Team) {
+    let (zero, one) = (N::splat(0.0), N::splat(1.0));
+    team.inverses.clear();
+    for block in team.blocks.windows(2) {
+        let first = block[0] as usize;
+        let n = block[1] as usize - first;
+        let (mut a, mut inverse) = ([[zero; 6]; 6], [[zero; 6]; 6]);
+        for i in 0..n {
+            for j in 0..i {
+                let entry = Entry {
+                    rows: [first + i, first + j].map(|row| row as u32),
+                    shared: [true, false, false, true],
+                };
+                a[i][j] = coupling::<N>(&entry, &team.rows);
+                a[j][i] = a[i][j];
+            }
+            a[i][i] = N::load(&team.rows[first + i].diagonal) * N::splat(1.0 + 1e-9);
+            inverse[i][i] = one;
+        }
+        for k in 0..n {
+            let scale = a[k][k].choose(one / a[k][k], zero);
+            for j in 0..n {
+                a[k][j] = a[k][j] * scale;
+                inverse[k][j] = inverse[k][j] * scale;
+            }
+            let (row, inverse_row) = (a[k], inverse[k]);
+            for i in (0..n).filter(|&i| i != k) {
+                let factor = a[i][k];
+                for j in 0..n {
+                    a[i][j] = a[i][j] - factor * row[j];
+                    inverse[i][j] = inverse[i][j] - factor * inverse_row[j];
+                }
+            }
+        }
+        for number in inverse[..n].iter().flat_map(|row| &row[..n]) {
+            let mut stored = Quad::default();
+            number.store(&mut stored);
+            team.inverses.push(stored);
+        }
+    }
+}
+
+/// u of displacements.
+#[inline(always)]
+fn moved<N: Number<Stored = Quad>>(row: &TeamRow, bodies: &[TeamBody]) -> N {
+    let (linear_a, spin_a) = halves(get::<N, 6>(&bodies[row.a as usize].pushed));
+    let (linear_b, spin_b) = halves(get::<N, 6>(&bodies[row.b as usize].pushed));
+    let apart = std::array::from_fn(|k| linear_b[k] - linear_a[k]);
+    dot(get(&row.n), apart) + (dot(get(&row.j_b), spin_b) - dot(get(&row.j_a), spin_a))
+}
+
+/// Adds what a force along a row does.
+#[inline(always)]
+fn push<N: Number<Stored = Quad>>(row: &TeamRow, force: N, bodies: &mut [TeamBody]) {
+    for (end, moves, force) in [(row.a, &row.moves_a, -force), (row.b, &row.moves_b, force)] {
+        for (place, moves) in bodies[end as usize].pushed.iter_mut().zip(moves) {
+            (N::load(place) + N::load(moves) * force).store(place);
+        }
+    }
+}
+
+/// Which would not move to speak of if they were solved again: contacts do what they did when the
+/// forces of the joints were found.
+#[inline(always)]
+fn resting<N: Number<Stored = Quad>>(team: &mut Team, is_other: Which, noticeable: f64) -> Which {
+    let may_rest: Which = std::array::from_fn(|lane| {
+        let is_still = team.stirred.0[lane] <= MANY * noticeable;
+        team.is_active[lane] && !is_other[lane] && is_still
+    });
+    if !may_rest.contains(&true) {
+        return may_rest;
+    }
+    let targets = team.bodies.iter().map(|body| body.pushed);
+    team.targets.clear();
+    team.targets.extend(targets);
+    for row in &team.rows {
+        push::<N>(row, N::load(&row.force), &mut team.bodies);
+    }
+    let mut most = N::splat(0.0);
+    for (body, target) in team.bodies.iter_mut().zip(&team.targets) {
+        let there = get::<N, 6>(&body.pushed);
+        most = most.most(way::<N>(body, there));
+        body.pushed = *target;
+    }
+    let mut ways = Quad::default();
+    most.store(&mut ways);
+    std::array::from_fn(|lane| may_rest[lane] && ways.0[lane] < noticeable)
+}
+
+/// How far a body's farthest point would be from where it is, about, m.
+#[inline(always)]
+fn way<N: Number<Stored = Quad>>(body: &TeamBody, there: [N; 6]) -> N {
+    let x = get::<N, 6>(&body.x);
+    let (linear, spin) = halves(std::array::from_fn(|k| there[k] - x[k]));
+    let way = dot(linear, linear).root() + N::load(&body.arm) * dot(spin, spin).root();
+    way * N::load(&body.moves)
+}
+
+/// Solves what has neither bounds nor loops, from no force.
+#[inline(always)]
+fn solve_at_once<N: Number<Stored = Quad>>(team: &mut Team, is_solved: N) {
+    solve_locks::<N>(team);
+    for (row, force) in team.rows.iter_mut().zip(&team.missing) {
+        let force = N::load(force);
+        push(row, force, &mut team.bodies);
+        let known = N::load(&row.force);
+        is_solved.choose(force, known).store(&mut row.force);
+    }
+}
+
+/// Works out in `missing` the forces that close all locks.
+#[inline(always)]
+fn solve_locks<N: Number<Stored = Quad>>(team: &mut Team) {
+    for (row, missing) in team.rows.iter().zip(&mut team.missing) {
+        let apart = N::load(&row.missing) + moved::<N>(row, &team.bodies);
+        (-apart).store(missing);
+    }
+    if let Some(factors) = &team.factors {
+        factors.solve::<N>(&mut team.missing);
+    }
+}
+
+/// Sweeps over limits, motors and springs, with locks solved in between; over all rows of a net.
+#[inline(always)]
+fn sweep<N: Number<Stored = Quad>>(team: &mut Team) {
+    for row in &team.rows {
+        push::<N>(row, N::load(&row.force), &mut team.bodies);
+    }
+    for _ in 0..COUPLED_SWEEPS {
+        for row in &mut team.rows[team.locks..] {
+            let (force, diagonal) = (N::load(&row.force), N::load(&row.diagonal));
+            let missing = N::load(&row.missing) + moved::<N>(row, &team.bodies);
+            let missing = missing + N::load(&row.gives) * force;
+            let wanted = diagonal.choose(force - missing / diagonal, force);
+            let bounded = wanted.most(N::load(&row.lower)).least(N::load(&row.upper));
+            bounded.store(&mut row.force);
+            push(row, bounded - force, &mut team.bodies);
+        }
+        if team.factors.is_some() {
+            solve_locks::<N>(team);
+            for (row, change) in team.rows.iter_mut().zip(&team.missing) {
+                let change = N::load(change);
+                (N::load(&row.force) + change).store(&mut row.force);
+                push(row, change, &mut team.bodies);
+            }
+        } else {
+            sweep_net::<N>(team);
+        }
+    }
+}
+
+/// One sweep over the joints of a net.
+#[inline(always)]
+fn sweep_net<N: Number<Stored = Quad>>(team: &mut Team) {
+    let mut at = 0;
+    let mut missing = [N::splat(0.0); 6];
+    for block in team.blocks.windows(2) {
+        let rows = &mut team.rows[block[0] as usize..block[1] as usize];
+        let n = rows.len();
+        for (row, missing) in rows.iter().zip(&mut missing) {
+            *missing = N::load(&row.missing) + moved::<N>(row, &team.bodies);
+        }
+        for (i, row) in rows.iter_mut().enumerate() {
+            let inverse = &team.inverses[at + i * n..at + (i + 1) * n];
+            let terms = inverse.iter().zip(&missing);
+            let along = terms.fold(N::splat(0.0), |sum, (a, x)| sum + N::load(a) * *x);
+            let change = along * N::splat(-RELAXATION);
+            (N::load(&row.force) + change).store(&mut row.force);
+            push(row, change, &mut team.bodies);
+        }
+        at += n * n;
+    }
+}
+
+/// Lets bodies be where they were pushed to, and says how far that is.
+#[inline(always)]
+fn arrive<S: Space, N: Number<Stored = Quad>>(
+    team: &mut Team,
+    field: &Field<'_>,
+    is_solved: Which,
+) {
+    let lanes = mask::<N>(is_solved);
+    let (mut stirred, mut bend) = (N::splat(0.0), N::splat(0.0));
+    for body in &mut team.bodies {
+        let there = get::<N, 6>(&body.pushed);
+        stirred = stirred.most(way::<N>(body, there));
+        let x = get::<N, 6>(&body.x);
+        let x: [N; 6] = std::array::from_fn(|k| lanes.choose(there[k], x[k]));
+        put(x, &mut body.x);
+        let made_for = get::<N, 3>(&body.made_for);
+        let turned = std::array::from_fn(|k| x[3 + k] - made_for[k]);
+        bend = bend.most(dot(turned, turned).root());
+        for lane in (0..DOUBLES).filter(|&lane| is_solved[lane] && body.moves.0[lane] > 0.0) {
+            let mut column = Column::default();
+            for axis in 0..S::DIM {
+                column.0[axis] = body.x[axis].0[lane] as f32;
+            }
+            for axis in 0..S::SPIN_DIM {
+                column.0[S::DIM + axis] = body.x[3 + axis].0[lane] as f32;
+            }
+            field.shift.write(body.places[lane] as usize, column);
+        }
+    }
+    lanes
+        .choose(stirred, N::load(&team.stirred))
+        .store(&mut team.stirred);
+    bend.store(&mut team.bend);
+    let mut largest = N::splat(0.0);
+    for row in &team.rows {
+        let force = N::load(&row.force);
+        largest = largest.most(force.most(-force));
+    }
+    largest.store(&mut team.largest);
+}
+
+dispatch! {
+    /// Moves four linkages to where inertia, contacts and joints balance. What moves by less than
+    /// `noticeable` m is left where it is.
+    fn settle<S: Space>(team: &mut Team, field: &Field<'_>, noticeable: f64) = settle_kernel
+}
