@@ -415,7 +415,7 @@ impl<S: Space> RealTime<S> {
                 flight.aim(&field, worker.share(count), h);
                 worker.wait();
                 link(worker, &|team, linkages| {
-                    team.begin(linkages, &ground, &field);
+                    team.begin(linkages, &ground, (&field, instructions));
                 });
                 rounds.run(worker, &|| {
                     if has_coupled {

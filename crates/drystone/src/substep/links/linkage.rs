@@ -59,6 +59,8 @@ pub(crate) struct Linkage<S: Space> {
     pub(super) is_touched: Vec<bool>,
     pub(super) has_contact: bool,
     pub(super) is_awake: bool,
+    /// Whether all of its joints are ball joints and hinges ([`super::team`]).
+    pub(super) is_plain: bool,
     /// Where in a step directions are taken.
     pub(super) part: f64,
     /// Poses of centres of mass and motions at the start of a substep or stride.
@@ -140,6 +142,7 @@ impl<S: Space> Linkage<S> {
             is_touched: vec![false; count],
             has_contact: false,
             is_awake: true,
+            is_plain: false,
             part: 0.0,
             x: vec![Motion::default(); count],
             pose: vec![Pose::default(); count],
@@ -340,6 +343,16 @@ impl<S: Space> Linkage<S> {
             // A speed is a difference of coordinates, a damper pulls at where it was.
             row.offset -= row.lag * row.moved(&self.x);
         }
+    }
+
+    /// Takes over the forces of the step before.
+    pub(super) fn recall(&mut self, known: &KnownRows) {
+        for joint in &self.joints {
+            for (known, &at) in known.of(joint.joint).iter().zip(&joint.at) {
+                self.rows[at as usize].force = known.force;
+            }
+        }
+        self.largest = self.largest_force();
     }
 
     /// Remembers forces.

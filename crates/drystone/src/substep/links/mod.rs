@@ -250,11 +250,8 @@ impl<S: Space> Links<S> {
         &self,
         mut f: impl FnMut([usize; 2], S::Vector, [S::Spin; 2], f64),
     ) {
-        for linkage in self.linkages.iter().filter(|linkage| linkage.is_coupled()) {
-            for row in &linkage.rows {
-                let ends = [row.a, row.b].map(|k| linkage.bodies[k as usize] as usize);
-                f(ends, row.n, [row.j_a, row.j_b], row.force);
-            }
+        for team in &self.teams {
+            team.for_each_force(&self.linkages[team.range.clone()], &mut f);
         }
     }
 
@@ -277,7 +274,11 @@ impl<S: Space> Links<S> {
                 linkage.start(bodies);
             }
             if linkage.is_coupled() {
-                linkage.aim_rows(bodies, law, &mut self.known);
+                if linkage.is_plain {
+                    linkage.recall(&self.known);
+                } else {
+                    linkage.aim_rows(bodies, law, &mut self.known);
+                }
             }
         }
     }

@@ -10,8 +10,8 @@ use crate::joint::rows::Poses;
 use crate::space::Space;
 
 /// Where in a step directions are taken.
-const LEAST_PART: f64 = 0.02;
-const MOST_PART: f64 = 0.55;
+pub(super) const LEAST_PART: f64 = 0.02;
+pub(super) const MOST_PART: f64 = 0.55;
 /// A later part by less than this is not worth solving again.
 const NOTICEABLE_PART: f64 = 0.05;
 impl<S: Space> Linkage<S> {
@@ -55,7 +55,7 @@ impl<S: Space> Linkage<S> {
         LEAST_PART + (MOST_PART - LEAST_PART) * fastest.min(1.0)
     }
 
-    fn largest_force(&self) -> f64 {
+    pub(super) fn largest_force(&self) -> f64 {
         let forces = self.rows.iter().map(|row| row.force.abs());
         forces.fold(0.0, f64::max)
     }

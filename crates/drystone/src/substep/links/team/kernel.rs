@@ -20,20 +20,32 @@ const GRASP: usize = 16;
 type Which = [bool; DOUBLES];
 
 #[inline(always)]
-fn get<N: Number<Stored = Quad>, const K: usize>(stored: &[Quad; K]) -> [N; K] {
+pub(super) fn get<N: Number<Stored = Quad>, const K: usize>(stored: &[Quad; K]) -> [N; K] {
     stored.each_ref().map(N::load)
 }
 
 #[inline(always)]
-fn put<N: Number<Stored = Quad>, const K: usize>(numbers: [N; K], stored: &mut [Quad; K]) {
+pub(super) fn put<N: Number<Stored = Quad>, const K: usize>(
+    numbers: [N; K],
+    stored: &mut [Quad; K],
+) {
     for (number, place) in numbers.into_iter().zip(stored) {
         number.store(place);
     }
 }
 
 #[inline(always)]
-fn dot<N: Number>(a: [N; 3], b: [N; 3]) -> N {
+pub(super) fn dot<N: Number>(a: [N; 3], b: [N; 3]) -> N {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[inline(always)]
+pub(super) fn cross<N: Number>(a: [N; 3], b: [N; 3]) -> [N; 3] {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
 }
 
 #[inline(always)]
@@ -43,7 +55,7 @@ fn halves<N: Number>(x: [N; 6]) -> ([N; 3], [N; 3]) {
 
 /// 1 where true, else 0.
 #[inline(always)]
-fn mask<N: Number<Stored = Quad>>(which: Which) -> N {
+pub(super) fn mask<N: Number<Stored = Quad>>(which: Which) -> N {
     N::load(&Quad(which.map(|is| f64::from(u8::from(is)))))
 }
 

@@ -14,6 +14,7 @@
 
 mod answers;
 mod kernel;
+mod plain;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -29,6 +30,7 @@ use crate::substep::patch::Field;
 use crate::substep::simd::{DOUBLES, Instructions, Quad};
 use answers::ANSWER;
 pub(crate) use answers::Resistance;
+use plain::{Form, IMMOVABLE, SYMMETRIC, TeamJoint, plain_kind};
 
 /// Where directions are taken this late in a step ([`super`]), a linkage is taut, and its rows are
 /// made again beyond this turn, rad. A bridge of twenty planks that is nearly straight goes up by
@@ -38,8 +40,6 @@ const TAUT_PART: f64 = 0.1;
 const TAUT_BENT: f64 = 1e-4;
 /// A linkage that would move slower than this if it were solved again in a round is not, m/s.
 const NOTICEABLE_SPEED: f64 = 5e-4;
-/// Resistance of what can't move, N/m and N·m.
-const IMMOVABLE: f64 = 1e20;
 /// Numbers of the springs that hold a body: Σk, Σk r, Σk r rᵀ ([`crate::substep::reduced`]).
 pub(crate) const SPRINGS: usize = 10;
 
@@ -67,6 +67,8 @@ struct TeamBody {
     springs: [Quad; SPRINGS],
     /// H⁻¹.
     answer: [Quad; ANSWER],
+    /// Of plain linkages.
+    form: Form,
 }
 
 /// The same row of four linkages: see [`super::row::LinkRow`].
@@ -80,6 +82,7 @@ struct TeamRow {
     moves_a: [Quad; 6],
     moves_b: [Quad; 6],
     missing: Quad,
+    offset: Quad,
     gives: Quad,
     lower: Quad,
     upper: Quad,
@@ -99,6 +102,10 @@ pub(crate) struct Team {
     is_bent: [bool; DOUBLES],
     bodies: Vec<TeamBody>,
     rows: Vec<TeamRow>,
+    /// Of plain linkages ([`plain`]); none of others.
+    joints: Vec<TeamJoint>,
+    /// Where in the step directions are taken.
+    part: Quad,
     // Of each of its linkages, see there:
     locks: usize,
     blocks: Vec<u32>,
@@ -118,8 +125,14 @@ pub(crate) struct Team {
 }
 
 /// What linkages of a team have in common: which bodies move, the ends of rows, how many are locks,
-/// where joints begin, and whether they are factorised.
-type Likeness = (Vec<bool>, Vec<[u32; 2]>, usize, Vec<u32>, bool);
+/// where joints begin, and which joints they are if they are factorised.
+type Likeness = (
+    Vec<bool>,
+    Vec<[u32; 2]>,
+    usize,
+    Vec<u32>,
+    Option<Vec<Option<u8>>>,
+);
 
 fn likeness<S: Space>(bodies: &Bodies<S>, linkage: &Linkage<S>) -> Likeness {
     let moves = linkage
@@ -132,7 +145,9 @@ fn likeness<S: Space>(bodies: &Bodies<S>, linkage: &Linkage<S>) -> Likeness {
         ends.collect(),
         linkage.locks,
         linkage.blocks.clone(),
-        linkage.is_direct(),
+        linkage
+            .is_direct()
+            .then(|| linkage.joints.iter().map(plain_kind).collect()),
     )
 }
 
@@ -153,11 +168,14 @@ pub(super) fn make_teams<S: Space>(
         by_kind[kind].push(linkage);
     }
     let (mut ordered, mut teams) = (Vec::new(), Vec::new());
-    for alike in by_kind {
-        for start in (0..alike.len()).step_by(DOUBLES) {
-            let end = alike.len().min(start + DOUBLES);
-            let range = ordered.len() + start..ordered.len() + end;
-            teams.push(Team::new(range, &alike[start]));
+    for mut alike in by_kind {
+        for some in alike.chunks_mut(DOUBLES) {
+            let start = teams.last().map_or(0, |team: &Team| team.range.end);
+            let team = Team::new(start, some);
+            for linkage in some {
+                linkage.is_plain = team.is_plain();
+            }
+            teams.push(team);
         }
         ordered.extend(alike);
     }
@@ -165,21 +183,34 @@ pub(super) fn make_teams<S: Space>(
 }
 
 impl Team {
-    fn new<S: Space>(range: Range<usize>, first: &Linkage<S>) -> Self {
+    /// A team of some linkages that are alike, the first of which is at `start`.
+    fn new<S: Space>(start: usize, alike: &[Linkage<S>]) -> Self {
+        let first = &alike[0];
         let rows = first.rows.iter().map(|row| TeamRow {
             a: row.a,
             b: row.b,
             ..TeamRow::default()
         });
         let count = first.bodies.len();
+        let mut body = TeamBody::default();
+        (0..DOUBLES).for_each(|lane| body.rest(lane));
+        let joints = if first.is_direct() {
+            TeamJoint::all(alike)
+        } else {
+            Vec::new()
+        };
+        let mut rows: Vec<TeamRow> = rows.collect();
+        joints.iter().for_each(|joint| joint.point_rows(&mut rows));
         let factors = first.factors.as_ref().map(Factors::like);
         Self {
-            range,
+            range: start..start + alike.len(),
             is_active: [false; DOUBLES],
             is_shaped: [false; DOUBLES],
             is_bent: [false; DOUBLES],
-            bodies: vec![TeamBody::default(); count],
-            rows: rows.collect(),
+            bodies: vec![body; count],
+            rows,
+            joints,
+            part: Quad::default(),
             locks: first.locks,
             blocks: first.blocks.clone(),
             is_exact: first.is_exact(),
@@ -196,14 +227,20 @@ impl Team {
         }
     }
 
+    /// Whether it is made of plain linkages.
+    fn is_plain(&self) -> bool {
+        !self.joints.is_empty()
+    }
+
     /// Takes over where bodies are at the start of a substep. Those that touch nothing start from
     /// where they aim.
     pub(crate) fn begin<S: Space>(
         &mut self,
         linkages: &mut [Linkage<S>],
         ground: &Ground<'_, S>,
-        field: &Field<'_>,
+        (field, instructions): (&Field<'_>, Instructions),
     ) {
+        let is_plain = self.is_plain();
         self.is_active = [false; DOUBLES];
         self.is_shaped = [false; DOUBLES];
         for (lane, linkage) in linkages.iter_mut().enumerate() {
@@ -217,6 +254,18 @@ impl Team {
             }
             for (k, body) in self.bodies.iter_mut().enumerate() {
                 body.begin(lane, linkage, k, (ground, field));
+                if is_plain {
+                    body.form(lane, linkage, k, ground);
+                }
+            }
+            for (row, link) in self.rows.iter_mut().zip(&linkage.rows) {
+                row.force.0[lane] = link.force;
+            }
+        }
+        if is_plain && self.is_active.contains(&true) {
+            plain::aim_rows::<S>(instructions, self, ground.law);
+            for (linkage, part) in linkages.iter_mut().zip(self.part.0) {
+                linkage.part = part;
             }
         }
     }
@@ -234,8 +283,14 @@ impl Team {
         for (lane, linkage) in linkages.iter_mut().enumerate() {
             let is_bent = !self.is_shaped[lane] || self.bend.0[lane] > tolerated_bend(linkage);
             self.is_bent[lane] = self.is_active[lane] && is_bent;
-            if self.is_bent[lane] {
+            if self.is_bent[lane] && !self.is_plain() {
                 self.shape(lane, linkage, ground);
+            }
+        }
+        if self.is_plain() && self.is_bent.contains(&true) {
+            plain::shape_rows::<S>(instructions, self, ground.law);
+            for (is_shaped, is_bent) in self.is_shaped.iter_mut().zip(self.is_bent) {
+                *is_shaped |= is_bent;
             }
         }
         let noticeable = ground.law.h * NOTICEABLE_SPEED;
@@ -246,6 +301,7 @@ impl Team {
                 if linkage.tighten(ground.bodies, ground.law.h) {
                     self.is_shaped[lane] = false;
                 }
+                self.part.0[lane] = linkage.part;
             }
         }
     }
@@ -285,6 +341,25 @@ impl Team {
     fn hand_back<S: Space>(&self, lane: usize, linkage: &mut Linkage<S>) {
         for (row, link) in self.rows.iter().zip(&mut linkage.rows) {
             link.force = row.force.0[lane];
+        }
+    }
+
+    /// Calls `f` with the bodies, n, j_a, j_b and the force of every row of linkages that touch
+    /// something.
+    pub(super) fn for_each_force<S: Space>(
+        &self,
+        linkages: &[Linkage<S>],
+        f: &mut impl FnMut([usize; 2], S::Vector, [S::Spin; 2], f64),
+    ) {
+        for (lane, linkage) in linkages.iter().enumerate() {
+            if linkage.is_coupled() {
+                for row in &self.rows {
+                    let ends = [row.a, row.b].map(|k| linkage.bodies[k as usize] as usize);
+                    let spins = [&row.j_a, &row.j_b].map(|j| numbers_of(&j[..S::SPIN_DIM], lane));
+                    let n = numbers_of(&row.n[..S::DIM], lane);
+                    f(ends, n, spins, row.force.0[lane]);
+                }
+            }
         }
     }
 
@@ -343,6 +418,22 @@ impl TeamBody {
         }
     }
 
+    /// Takes over what of a body of a plain linkage does not change in a substep.
+    fn form<S: Space>(
+        &mut self,
+        lane: usize,
+        linkage: &Linkage<S>,
+        k: usize,
+        ground: &Ground<'_, S>,
+    ) {
+        let body = linkage.bodies[k] as usize;
+        self.form
+            .take(lane, &linkage.pose[k], (ground.bodies, body));
+        if ground.bodies.is_dynamic(body) {
+            self.resist_straight(lane, 0.0, (ground, body));
+        }
+    }
+
     /// Leaves out a body of a linkage that contacts have no say in.
     fn rest(&mut self, lane: usize) {
         self.moves.0[lane] = 0.0;
@@ -350,6 +441,7 @@ impl TeamBody {
         self.springs
             .iter_mut()
             .for_each(|spring| spring.0[lane] = 0.0);
+        self.form.rest(lane);
         self.immobilise(lane);
     }
 
@@ -361,6 +453,27 @@ impl TeamBody {
         }
         self.resists.iter_mut().for_each(|mass| mass.0[lane] = 1.0);
         self.bare.iter_mut().for_each(|number| number.0[lane] = 0.0);
+    }
+
+    /// Writes down how a body resists displacements: mass, and what known forces add, N/m.
+    fn resist_straight<S: Space>(
+        &mut self,
+        lane: usize,
+        added: f64,
+        (ground, body): (&Ground<'_, S>, usize),
+    ) {
+        let inertial = &ground.bodies.inertial[body];
+        let mass = inertial.mass / (ground.law.h * ground.law.h);
+        self.mass.0[lane] = mass;
+        for (axis, resists) in self.resists.iter_mut().enumerate() {
+            resists.0[lane] = if axis >= S::DIM {
+                1.0
+            } else if inertial.inv_mass.component(axis) > 0.0 {
+                mass + added
+            } else {
+                IMMOVABLE
+            };
+        }
     }
 
     /// Writes down how a body resists: inertia and known forces.
@@ -375,24 +488,11 @@ impl TeamBody {
         let body = linkage.bodies[k] as usize;
         let per_square = 1.0 / (ground.law.h * ground.law.h);
         let inertial = &bodies.inertial[body];
-        let mass = inertial.mass * per_square;
-        self.mass.0[lane] = mass;
-        for (axis, resists) in self.resists.iter_mut().enumerate() {
-            resists.0[lane] = if axis >= S::DIM {
-                1.0
-            } else if inertial.inv_mass.component(axis) > 0.0 {
-                mass + linkage.stiffer[k].linear
-            } else {
-                IMMOVABLE
-            };
-        }
+        self.resist_straight(lane, linkage.stiffer[k].linear, (ground, body));
         let turns = bodies.turns(body);
         let is_free = |axis: usize| turns && inertial.free_spins.component(axis) > 0.0;
         let (bare, stiff) = (S::six(&linkage.bare[k]), S::six(&linkage.inertia[k]));
-        for (at, [i, j]) in [[0, 0], [1, 1], [2, 2], [0, 1], [0, 2], [1, 2]]
-            .into_iter()
-            .enumerate()
-        {
+        for (at, [i, j]) in SYMMETRIC.into_iter().enumerate() {
             self.bare[at].0[lane] = bare[at] * per_square;
             self.inertia[at].0[lane] = match (j < S::SPIN_DIM, i == j) {
                 (false, is_same) => f64::from(u8::from(is_same)),
@@ -402,6 +502,14 @@ impl TeamBody {
             };
         }
     }
+}
+
+/// A vector or spin of one lane.
+fn numbers_of<V: Components>(places: &[Quad], lane: usize) -> V {
+    let places = places.iter().enumerate();
+    places.fold(V::default(), |v, (axis, place)| {
+        v.with_component(axis, place.0[lane])
+    })
 }
 
 /// Turn beyond which rows are made again, rad.
@@ -425,14 +533,8 @@ fn put_motion<S: Space>(places: &mut [Quad; 6], lane: usize, motion: &Motion<S>)
 }
 
 fn motion_of<S: Space>(places: &[Quad; 6], lane: usize) -> Motion<S> {
-    let mut motion = Motion::<S>::default();
-    for axis in 0..S::DIM {
-        let number = places[axis].0[lane];
-        motion.linear = motion.linear.with_component(axis, number);
+    Motion {
+        linear: numbers_of(&places[..S::DIM], lane),
+        spin: numbers_of(&places[3..3 + S::SPIN_DIM], lane),
     }
-    for axis in 0..S::SPIN_DIM {
-        let number = places[3 + axis].0[lane];
-        motion.spin = motion.spin.with_component(axis, number);
-    }
-    motion
 }
