@@ -51,6 +51,20 @@ pub trait Angles: Sized {
     fn first_axis(rotation: <Self as Space>::Rotation) -> <Self as Space>::Spin
     where
         Self: Space;
+    /// A spin in the world's axes of one in a body's, and the other way round.
+    fn turn_spin(
+        rotation: <Self as Space>::Rotation,
+        spin: <Self as Space>::Spin,
+    ) -> <Self as Space>::Spin
+    where
+        Self: Space;
+    /// See [`Angles::turn_spin`].
+    fn unturn_spin(
+        rotation: <Self as Space>::Rotation,
+        spin: <Self as Space>::Spin,
+    ) -> <Self as Space>::Spin
+    where
+        Self: Space;
     /// The turn that undoes one and then does another: aᵀ b.
     fn between(
         a: <Self as Space>::Rotation,
@@ -88,6 +102,12 @@ impl Angles for D2 {
     fn first_axis(_rotation: <D2 as Space>::Rotation) -> f64 {
         1.0
     }
+    fn turn_spin(_rotation: <D2 as Space>::Rotation, spin: f64) -> f64 {
+        spin
+    }
+    fn unturn_spin(_rotation: <D2 as Space>::Rotation, spin: f64) -> f64 {
+        spin
+    }
     fn between(a: <D2 as Space>::Rotation, b: <D2 as Space>::Rotation) -> <D2 as Space>::Rotation {
         a.inverse() * b
     }
@@ -119,6 +139,14 @@ impl Angles for D3 {
     }
     fn first_axis(rotation: DQuat) -> DVec3 {
         rotation * DVec3::X
+    }
+    #[inline]
+    fn turn_spin(rotation: DQuat, spin: DVec3) -> DVec3 {
+        rotation * spin
+    }
+    #[inline]
+    fn unturn_spin(rotation: DQuat, spin: DVec3) -> DVec3 {
+        rotation.conjugate() * spin
     }
     fn between(a: DQuat, b: DQuat) -> DQuat {
         a.inverse() * b

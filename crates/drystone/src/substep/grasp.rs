@@ -1,16 +1,16 @@
-//! What holds the bodies that linkages move: two columns each, with force and torque of inertia and
-//! patches, then Σk, Σk r, Σk r rᵀ of the springs (see [`super::reduced`]).
+//! What holds the bodies that linkages move: two columns each, with force and torque of patches,
+//! then Σk, Σk r, Σk r rᵀ of the springs (see [`super::reduced`]).
 
 use super::graph::{BodyGroup, Sides};
-use super::patch::{Field, held};
+use super::patch::{Field, held_by_patches};
 use super::simd::{Column, Wide, dispatch};
 use crate::space::Space;
 
-/// Writes down what inertia and patches do to bodies that linkages move.
+/// Writes down what patches do to bodies that linkages move.
 #[inline(always)]
 fn grasp_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) {
     for group in groups {
-        let (held, ..) = held::<S, V>(field, group, sides);
+        let held = held_by_patches::<S, V>(field, group, sides);
         let (f, t, s1, s2) = (held.load.linear, held.load.angular, held.s1, held.s2);
         let first = [f[0], f[1], f[2], t[0], t[1], t[2], held.s0, s1[0]];
         let second = [s1[1], s1[2], s2[0], s2[1], s2[2], s2[3], s2[4], s2[5]];
@@ -27,6 +27,6 @@ fn grasp_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], side
 }
 
 dispatch! {
-    /// Writes down what inertia and patches do to bodies that linkages move.
+    /// Writes down what patches do to bodies that linkages move.
     fn grasp<S: Space>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) = grasp_kernel
 }

@@ -117,10 +117,9 @@ fn read_grasp<S: Space, N: Number<Stored = Quad>>(
             });
         }
         body.springs.copy_from_slice(&grasp[6..]);
-        let is_touched = mask::<N>(body.is_touched);
         for axis in 0..3 {
-            force[axis] = is_touched.choose(N::load(&grasp[axis]), force[axis]);
-            torque[axis] = is_touched.choose(N::load(&grasp[3 + axis]), torque[axis]);
+            force[axis] = force[axis] + N::load(&grasp[axis]);
+            torque[axis] = torque[axis] + N::load(&grasp[3 + axis]);
         }
     }
     for axis in S::DIM..3 {
