@@ -14,6 +14,9 @@
 
 #![allow(unsafe_code)]
 
+mod double;
+
+pub use double::{DOUBLES, Number, PortableDouble, Quad};
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -24,73 +27,6 @@ pub const LANES: usize = 8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[repr(C, align(32))]
 pub struct Column(pub [f32; LANES]);
-
-/// Numbers in a [`Quad`].
-pub const DOUBLES: usize = 4;
-
-/// Four numbers of double precision in memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[repr(C, align(32))]
-pub struct Quad(pub [f64; DOUBLES]);
-
-/// One number of double precision, or four in a register.
-pub trait Number:
-    Copy
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + Neg<Output = Self>
-{
-    /// What it is in memory.
-    type Stored: Copy + Default;
-    /// The same number everywhere.
-    fn splat(value: f64) -> Self;
-    /// From memory.
-    fn load(stored: &Self::Stored) -> Self;
-    /// To memory.
-    fn store(self, stored: &mut Self::Stored);
-    /// The lesser of two, lane by lane.
-    fn least(self, other: Self) -> Self;
-    /// The greater of two, lane by lane.
-    fn most(self, other: Self) -> Self;
-    /// The square root.
-    fn root(self) -> Self;
-    /// `yes` where this is greater than 0, else `no`.
-    fn choose(self, yes: Self, no: Self) -> Self;
-}
-
-impl Number for f64 {
-    type Stored = Self;
-    #[inline(always)]
-    fn splat(value: f64) -> Self {
-        value
-    }
-    #[inline(always)]
-    fn load(stored: &Self) -> Self {
-        *stored
-    }
-    #[inline(always)]
-    fn store(self, stored: &mut Self) {
-        *stored = self;
-    }
-    #[inline(always)]
-    fn least(self, other: Self) -> Self {
-        if self < other { self } else { other }
-    }
-    #[inline(always)]
-    fn most(self, other: Self) -> Self {
-        if self > other { self } else { other }
-    }
-    #[inline(always)]
-    fn root(self) -> Self {
-        self.sqrt()
-    }
-    #[inline(always)]
-    fn choose(self, yes: Self, no: Self) -> Self {
-        if self > 0.0 { yes } else { no }
-    }
-}
 
 /// Eight numbers in a register.
 pub trait Wide:
@@ -119,26 +55,17 @@ pub trait Wide:
     fn positive(self) -> Self;
     /// Lane j of row i becomes lane i of row j.
     fn transpose(rows: [Self; LANES]) -> [Self; LANES];
+    /// Four numbers of each of four columns, from place `first` on: those of a place side by side.
+    fn side_by_side(columns: &[Column; DOUBLES], first: usize) -> [Self::Double; DOUBLES];
 }
 
 /// Eight numbers in an array.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable([f32; LANES]);
 
-/// Four numbers of double precision in an array.
-#[derive(Clone, Copy)]
-pub struct PortableDouble([f64; DOUBLES]);
-
 macro_rules! portable_operator {
     ($Trait:ident, $method:ident, $op:tt) => {
         impl $Trait for Portable {
-            type Output = Self;
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                Self(std::array::from_fn(|k| self.0[k] $op other.0[k]))
-            }
-        }
-        impl $Trait for PortableDouble {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
@@ -157,46 +84,6 @@ impl Neg for Portable {
     #[inline(always)]
     fn neg(self) -> Self {
         Self(self.0.map(|x| -x))
-    }
-}
-
-impl Neg for PortableDouble {
-    type Output = Self;
-    #[inline(always)]
-    fn neg(self) -> Self {
-        Self(self.0.map(|x| -x))
-    }
-}
-
-impl Number for PortableDouble {
-    type Stored = Quad;
-    #[inline(always)]
-    fn splat(value: f64) -> Self {
-        Self([value; DOUBLES])
-    }
-    #[inline(always)]
-    fn load(stored: &Quad) -> Self {
-        Self(stored.0)
-    }
-    #[inline(always)]
-    fn store(self, stored: &mut Quad) {
-        stored.0 = self.0;
-    }
-    #[inline(always)]
-    fn least(self, other: Self) -> Self {
-        Self(std::array::from_fn(|k| self.0[k].least(other.0[k])))
-    }
-    #[inline(always)]
-    fn most(self, other: Self) -> Self {
-        Self(std::array::from_fn(|k| self.0[k].most(other.0[k])))
-    }
-    #[inline(always)]
-    fn root(self) -> Self {
-        Self(self.0.map(f64::sqrt))
-    }
-    #[inline(always)]
-    fn choose(self, yes: Self, no: Self) -> Self {
-        Self(std::array::from_fn(|k| self.0[k].choose(yes.0[k], no.0[k])))
     }
 }
 
@@ -242,6 +129,13 @@ impl Wide for Portable {
     fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
         std::array::from_fn(|j| Self(std::array::from_fn(|i| rows[i].0[j])))
     }
+    #[inline(always)]
+    fn side_by_side(columns: &[Column; DOUBLES], first: usize) -> [PortableDouble; DOUBLES] {
+        std::array::from_fn(|k| {
+            let row = columns.each_ref().map(|column| column.0[first + k]);
+            PortableDouble::load(&Quad(row.map(f64::from)))
+        })
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -249,7 +143,8 @@ pub(crate) use avx::Avx;
 
 #[cfg(target_arch = "x86_64")]
 mod avx {
-    use super::{Add, Column, Div, LANES, Mul, Neg, Number, Quad, Sub, Wide};
+    use super::double::{AvxDouble, DOUBLES};
+    use super::{Add, Column, Div, LANES, Mul, Neg, Sub, Wide};
     use std::arch::x86_64::*;
 
     /// Eight numbers in a 256-bit register.
@@ -259,12 +154,8 @@ mod avx {
     #[derive(Clone, Copy)]
     pub(crate) struct Avx(__m256);
 
-    /// Four numbers of double precision in a 256-bit register; the same holds of it.
-    #[derive(Clone, Copy)]
-    pub(crate) struct AvxDouble(__m256d);
-
     macro_rules! avx_operator {
-        ($Trait:ident, $method:ident, $instruction:ident, $of_doubles:ident) => {
+        ($Trait:ident, $method:ident, $instruction:ident) => {
             impl $Trait for Avx {
                 type Output = Self;
                 #[inline(always)]
@@ -273,65 +164,12 @@ mod avx {
                     Self(unsafe { $instruction(self.0, other.0) })
                 }
             }
-            impl $Trait for AvxDouble {
-                type Output = Self;
-                #[inline(always)]
-                fn $method(self, other: Self) -> Self {
-                    // SAFETY: see `Avx`.
-                    Self(unsafe { $of_doubles(self.0, other.0) })
-                }
-            }
         };
     }
-    avx_operator!(Add, add, _mm256_add_ps, _mm256_add_pd);
-    avx_operator!(Sub, sub, _mm256_sub_ps, _mm256_sub_pd);
-    avx_operator!(Mul, mul, _mm256_mul_ps, _mm256_mul_pd);
-    avx_operator!(Div, div, _mm256_div_ps, _mm256_div_pd);
-
-    impl Neg for AvxDouble {
-        type Output = Self;
-        #[inline(always)]
-        fn neg(self) -> Self {
-            // SAFETY: see `Avx`. Flipping the sign bit is what negation does.
-            Self(unsafe { _mm256_xor_pd(self.0, _mm256_set1_pd(-0.0)) })
-        }
-    }
-
-    // SAFETY of every block below: see `Avx`; loads and stores are of aligned numbers.
-    impl Number for AvxDouble {
-        type Stored = Quad;
-        #[inline(always)]
-        fn splat(value: f64) -> Self {
-            Self(unsafe { _mm256_set1_pd(value) })
-        }
-        #[inline(always)]
-        fn load(stored: &Quad) -> Self {
-            Self(unsafe { _mm256_load_pd(stored.0.as_ptr()) })
-        }
-        #[inline(always)]
-        fn store(self, stored: &mut Quad) {
-            unsafe { _mm256_store_pd(stored.0.as_mut_ptr(), self.0) }
-        }
-        #[inline(always)]
-        fn least(self, other: Self) -> Self {
-            Self(unsafe { _mm256_min_pd(self.0, other.0) })
-        }
-        #[inline(always)]
-        fn most(self, other: Self) -> Self {
-            Self(unsafe { _mm256_max_pd(self.0, other.0) })
-        }
-        #[inline(always)]
-        fn root(self) -> Self {
-            Self(unsafe { _mm256_sqrt_pd(self.0) })
-        }
-        #[inline(always)]
-        fn choose(self, yes: Self, no: Self) -> Self {
-            unsafe {
-                let mask = _mm256_cmp_pd::<_CMP_GT_OQ>(self.0, _mm256_setzero_pd());
-                Self(_mm256_blendv_pd(no.0, yes.0, mask))
-            }
-        }
-    }
+    avx_operator!(Add, add, _mm256_add_ps);
+    avx_operator!(Sub, sub, _mm256_sub_ps);
+    avx_operator!(Mul, mul, _mm256_mul_ps);
+    avx_operator!(Div, div, _mm256_div_ps);
 
     impl Neg for Avx {
         type Output = Self;
@@ -374,6 +212,30 @@ mod avx {
             unsafe {
                 let mask = _mm256_cmp_ps::<_CMP_GT_OQ>(self.0, _mm256_setzero_ps());
                 Self(_mm256_and_ps(mask, _mm256_set1_ps(1.0)))
+            }
+        }
+        #[inline(always)]
+        fn side_by_side(columns: &[Column; DOUBLES], first: usize) -> [AvxDouble; DOUBLES] {
+            let rows = columns.each_ref().map(|column| {
+                let row = &column.0[first..first + DOUBLES];
+                unsafe { _mm_loadu_ps(row.as_ptr()) }
+            });
+            unsafe {
+                let (low, high) = (
+                    _mm_unpacklo_ps(rows[0], rows[1]),
+                    _mm_unpacklo_ps(rows[2], rows[3]),
+                );
+                let (low_end, high_end) = (
+                    _mm_unpackhi_ps(rows[0], rows[1]),
+                    _mm_unpackhi_ps(rows[2], rows[3]),
+                );
+                [
+                    _mm_movelh_ps(low, high),
+                    _mm_movehl_ps(high, low),
+                    _mm_movelh_ps(low_end, high_end),
+                    _mm_movehl_ps(high_end, low_end),
+                ]
+                .map(|row| AvxDouble(_mm256_cvtps_pd(row)))
             }
         }
         #[inline(always)]

@@ -5,7 +5,7 @@ use super::{SPRINGS, Team, TeamBody, TeamRow};
 use crate::space::Space;
 use crate::substep::links::row::Entry;
 use crate::substep::patch::Field;
-use crate::substep::simd::{Column, DOUBLES, Number, Quad, Wide, dispatch};
+use crate::substep::simd::{Column, DOUBLES, LANES, Number, Quad, Wide, dispatch};
 
 /// Sweeps over limits, motors and nets in a round where contacts have a say.
 const COUPLED_SWEEPS: u32 = 3;
@@ -63,7 +63,11 @@ pub(super) fn mask<N: Number<Stored = Quad>>(which: Which) -> N {
 fn settle_kernel<S: Space, V: Wide>(team: &mut Team, field: &Field<'_>, noticeable: f64) {
     let mut is_other = team.is_bent;
     for body in &mut team.bodies {
-        let is_held_otherwise = read_grasp::<S, V::Double>(body, field, team.is_bent);
+        let grasp = body
+            .is_touched
+            .contains(&true)
+            .then(|| grasps::<V>(body, field));
+        let is_held_otherwise = hold::<S, V::Double>(body, grasp, team.is_bent);
         for (is_other, is) in is_other.iter_mut().zip(is_held_otherwise) {
             *is_other |= is;
         }
@@ -91,9 +95,9 @@ fn settle_kernel<S: Space, V: Wide>(team: &mut Team, field: &Field<'_>, noticeab
 /// Takes over what contacts do to a body, and says where it would go without its joints. Which of
 /// the four are held by other springs than before.
 #[inline(always)]
-fn read_grasp<S: Space, N: Number<Stored = Quad>>(
+fn hold<S: Space, N: Number<Stored = Quad>>(
     body: &mut TeamBody,
-    field: &Field<'_>,
+    grasp: Option<[N; GRASP]>,
     is_bent: Which,
 ) -> Which {
     let (x, aim) = (get::<N, 6>(&body.x), get::<N, 6>(&body.aim));
@@ -103,23 +107,21 @@ fn read_grasp<S: Space, N: Number<Stored = Quad>>(
     let mut force = straight.map(|x| x * mass);
     let mut torque = symmetric_times(&get(&body.bare), turned);
     let mut is_other = [false; DOUBLES];
-    if body.is_touched.contains(&true) {
-        let mut grasp = [Quad::default(); GRASP];
-        for lane in (0..DOUBLES).filter(|&lane| body.is_touched[lane]) {
-            let place = 2 * body.places[lane] as usize;
-            let (first, second) = (field.grasp.read(place), field.grasp.read(place + 1));
-            for (number, grasp) in first.0.iter().chain(&second.0).zip(&mut grasp) {
-                grasp.0[lane] = f64::from(*number);
-            }
-            let springs = grasp[6..].iter().zip(&body.springs);
-            is_other[lane] = springs.fold(false, |is, (now, known)| {
-                is | (now.0[lane] != known.0[lane])
-            });
+    if let Some(grasp) = grasp {
+        let known = get::<N, SPRINGS>(&body.springs);
+        let springs: [N; SPRINGS] = std::array::from_fn(|k| grasp[6 + k]);
+        let mut change = N::splat(0.0);
+        for (now, known) in springs.into_iter().zip(known) {
+            let difference = now - known;
+            change = change.most(difference).most(-difference);
         }
-        body.springs.copy_from_slice(&grasp[6..]);
+        put(springs, &mut body.springs);
+        let mut changes = Quad::default();
+        change.store(&mut changes);
+        is_other = changes.0.map(|change| change > 0.0);
         for axis in 0..3 {
-            force[axis] = force[axis] + N::load(&grasp[axis]);
-            torque[axis] = torque[axis] + N::load(&grasp[3 + axis]);
+            force[axis] = force[axis] + grasp[axis];
+            torque[axis] = torque[axis] + grasp[3 + axis];
         }
     }
     for axis in S::DIM..3 {
@@ -143,23 +145,43 @@ fn read_grasp<S: Space, N: Number<Stored = Quad>>(
     is_other
 }
 
+/// What patches do to a body of each linkage; nothing where it touches none.
+#[inline(always)]
+fn grasps<V: Wide>(body: &TeamBody, field: &Field<'_>) -> [V::Double; GRASP] {
+    // Place 0 belongs to nobody, and nothing is ever written there.
+    let places: [usize; DOUBLES] = std::array::from_fn(|lane| {
+        let place = body.places[lane] as usize;
+        if body.is_touched[lane] { place } else { 0 }
+    });
+    let mut numbers = [V::Double::splat(0.0); GRASP];
+    for half in 0..2 {
+        let columns = places.map(|place| field.grasp.read(2 * place + half));
+        for part in 0..2 {
+            let rows = V::side_by_side(&columns, DOUBLES * part);
+            let first = LANES * half + DOUBLES * part;
+            numbers[first..first + DOUBLES].copy_from_slice(&rows);
+        }
+    }
+    numbers
+}
+
 /// What forces along the rows do.
 #[inline(always)]
 fn answer_rows<N: Number<Stored = Quad>>(team: &mut Team) {
-    for row in &mut team.rows {
-        let n = get::<N, 3>(&row.n);
-        let mut diagonal = N::load(&row.gives);
-        for (end, j, moves) in [
-            (row.a, &row.j_a, &mut row.moves_a),
-            (row.b, &row.j_b, &mut row.moves_b),
-        ] {
-            let j = get::<N, 3>(j);
-            let answer = Answer::<N>::load(&team.bodies[end as usize].answer);
-            let moved = answer.to(n, j);
-            diagonal = diagonal + along(n, j, moved);
-            put(moved, moves);
+    let bodies = &team.bodies;
+    for rows in team.rows.chunk_by_mut(TeamRow::has_ends_of) {
+        let ends = [rows[0].a, rows[0].b];
+        for (side, end) in ends.into_iter().enumerate() {
+            let answer = Answer::<N>::load(&bodies[end as usize].answer);
+            for row in rows.iter_mut() {
+                let (n, j) = (get::<N, 3>(&row.n), get::<N, 3>(row.lever(side)));
+                let moved = answer.to(n, j);
+                // The first end begins the sum.
+                let known = if side == 0 { &row.gives } else { &row.diagonal };
+                (N::load(known) + along(n, j, moved)).store(&mut row.diagonal);
+                put(moved, row.moves_mut(side));
+            }
         }
-        diagonal.store(&mut row.diagonal);
     }
 }
 
@@ -252,22 +274,53 @@ fn invert_blocks<N: Number<Stored = Quad>>(team: &mut Team) {
     }
 }
 
-/// u of displacements.
+/// u of displacements of a row's two bodies.
 #[inline(always)]
-fn moved<N: Number<Stored = Quad>>(row: &TeamRow, bodies: &[TeamBody]) -> N {
-    let (linear_a, spin_a) = halves(get::<N, 6>(&bodies[row.a as usize].pushed));
-    let (linear_b, spin_b) = halves(get::<N, 6>(&bodies[row.b as usize].pushed));
+fn moved<N: Number<Stored = Quad>>(row: &TeamRow, [a, b]: &[[N; 6]; 2]) -> N {
+    let ((linear_a, spin_a), (linear_b, spin_b)) = (halves(*a), halves(*b));
     let apart = std::array::from_fn(|k| linear_b[k] - linear_a[k]);
     dot(get(&row.n), apart) + (dot(get(&row.j_b), spin_b) - dot(get(&row.j_a), spin_a))
 }
 
-/// Adds what a force along a row does.
+/// Adds what a force along a row does to its two bodies.
 #[inline(always)]
-fn push<N: Number<Stored = Quad>>(row: &TeamRow, force: N, bodies: &mut [TeamBody]) {
-    for (end, moves, force) in [(row.a, &row.moves_a, -force), (row.b, &row.moves_b, force)] {
-        for (place, moves) in bodies[end as usize].pushed.iter_mut().zip(moves) {
-            (N::load(place) + N::load(moves) * force).store(place);
+fn push<N: Number<Stored = Quad>>(row: &TeamRow, force: N, [a, b]: &mut [[N; 6]; 2]) {
+    for (x, moves) in a.iter_mut().zip(&row.moves_a) {
+        *x = *x - N::load(moves) * force;
+    }
+    for (x, moves) in b.iter_mut().zip(&row.moves_b) {
+        *x = *x + N::load(moves) * force;
+    }
+}
+
+/// Where the two bodies of a row were pushed to.
+#[inline(always)]
+fn pair<N: Number<Stored = Quad>>(row: &TeamRow, bodies: &[TeamBody]) -> [[N; 6]; 2] {
+    [row.a, row.b].map(|end| get(&bodies[end as usize].pushed))
+}
+
+#[inline(always)]
+fn put_pair<N: Number<Stored = Quad>>(row: &TeamRow, x: [[N; 6]; 2], bodies: &mut [TeamBody]) {
+    for (end, x) in [row.a, row.b].into_iter().zip(x) {
+        put(x, &mut bodies[end as usize].pushed);
+    }
+}
+
+/// Lets each row act on its two bodies: joint by joint, so that these are seldom put down.
+#[inline(always)]
+fn for_each_row<N: Number<Stored = Quad>>(
+    rows: &mut [TeamRow],
+    bodies: &mut [TeamBody],
+    mut act: impl FnMut(usize, &mut TeamRow, &mut [[N; 6]; 2]),
+) {
+    let mut at = 0;
+    for rows in rows.chunk_by_mut(TeamRow::has_ends_of) {
+        let mut x = pair(&rows[0], bodies);
+        for row in rows.iter_mut() {
+            act(at, row, &mut x);
+            at += 1;
         }
+        put_pair(&rows[0], x, bodies);
     }
 }
 
@@ -285,9 +338,9 @@ fn resting<N: Number<Stored = Quad>>(team: &mut Team, is_other: Which, noticeabl
     let targets = team.bodies.iter().map(|body| body.pushed);
     team.targets.clear();
     team.targets.extend(targets);
-    for row in &team.rows {
-        push::<N>(row, N::load(&row.force), &mut team.bodies);
-    }
+    for_each_row::<N>(&mut team.rows, &mut team.bodies, |_, row, x| {
+        push(row, N::load(&row.force), x);
+    });
     let mut most = N::splat(0.0);
     for (body, target) in team.bodies.iter_mut().zip(&team.targets) {
         let there = get::<N, 6>(&body.pushed);
@@ -312,20 +365,25 @@ fn way<N: Number<Stored = Quad>>(body: &TeamBody, there: [N; 6]) -> N {
 #[inline(always)]
 fn solve_at_once<N: Number<Stored = Quad>>(team: &mut Team, is_solved: N) {
     solve_locks::<N>(team);
-    for (row, force) in team.rows.iter_mut().zip(&team.missing) {
-        let force = N::load(force);
-        push(row, force, &mut team.bodies);
-        let known = N::load(&row.force);
+    let forces = &team.missing;
+    for_each_row::<N>(&mut team.rows, &mut team.bodies, |at, row, x| {
+        let (force, known) = (N::load(&forces[at]), N::load(&row.force));
+        push(row, force, x);
         is_solved.choose(force, known).store(&mut row.force);
-    }
+    });
 }
 
 /// Works out in `missing` the forces that close all locks.
 #[inline(always)]
 fn solve_locks<N: Number<Stored = Quad>>(team: &mut Team) {
-    for (row, missing) in team.rows.iter().zip(&mut team.missing) {
-        let apart = N::load(&row.missing) + moved::<N>(row, &team.bodies);
-        (-apart).store(missing);
+    let locks = &team.rows[..team.locks];
+    let mut missing = team.missing.iter_mut();
+    for rows in locks.chunk_by(TeamRow::has_ends_of) {
+        let x = pair::<N>(&rows[0], &team.bodies);
+        for (row, missing) in rows.iter().zip(&mut missing) {
+            let apart = N::load(&row.missing) + moved(row, &x);
+            (-apart).store(missing);
+        }
     }
     if let Some(factors) = &team.factors {
         factors.solve::<N>(&mut team.missing);
@@ -335,29 +393,34 @@ fn solve_locks<N: Number<Stored = Quad>>(team: &mut Team) {
 /// Sweeps over limits, motors and springs, with locks solved in between; over all rows of a net.
 #[inline(always)]
 fn sweep<N: Number<Stored = Quad>>(team: &mut Team) {
-    for row in &team.rows {
-        push::<N>(row, N::load(&row.force), &mut team.bodies);
-    }
+    for_each_row::<N>(&mut team.rows, &mut team.bodies, |_, row, x| {
+        push(row, N::load(&row.force), x);
+    });
     for _ in 0..COUPLED_SWEEPS {
-        for row in &mut team.rows[team.locks..] {
-            let (force, diagonal) = (N::load(&row.force), N::load(&row.diagonal));
-            let missing = N::load(&row.missing) + moved::<N>(row, &team.bodies);
-            let missing = missing + N::load(&row.gives) * force;
-            let wanted = diagonal.choose(force - missing / diagonal, force);
-            let bounded = wanted.most(N::load(&row.lower)).least(N::load(&row.upper));
-            bounded.store(&mut row.force);
-            push(row, bounded - force, &mut team.bodies);
-        }
-        if team.factors.is_some() {
-            solve_locks::<N>(team);
-            for (row, change) in team.rows.iter_mut().zip(&team.missing) {
-                let change = N::load(change);
-                (N::load(&row.force) + change).store(&mut row.force);
-                push(row, change, &mut team.bodies);
-            }
-        } else {
+        for_each_row::<N>(
+            &mut team.rows[team.locks..],
+            &mut team.bodies,
+            |_, row, x| {
+                let (force, diagonal) = (N::load(&row.force), N::load(&row.diagonal));
+                let missing = N::load(&row.missing) + moved(row, x);
+                let missing = missing + N::load(&row.gives) * force;
+                let wanted = diagonal.choose(force - missing / diagonal, force);
+                let bounded = wanted.most(N::load(&row.lower)).least(N::load(&row.upper));
+                bounded.store(&mut row.force);
+                push(row, bounded - force, x);
+            },
+        );
+        if team.factors.is_none() {
             sweep_net::<N>(team);
+            continue;
         }
+        solve_locks::<N>(team);
+        let (changes, locks) = (&team.missing, &mut team.rows[..team.locks]);
+        for_each_row::<N>(locks, &mut team.bodies, |at, row, x| {
+            let change = N::load(&changes[at]);
+            (N::load(&row.force) + change).store(&mut row.force);
+            push(row, change, x);
+        });
     }
 }
 
@@ -369,8 +432,10 @@ fn sweep_net<N: Number<Stored = Quad>>(team: &mut Team) {
     for block in team.blocks.windows(2) {
         let rows = &mut team.rows[block[0] as usize..block[1] as usize];
         let n = rows.len();
+        let Some(first) = rows.first() else { continue };
+        let mut x = pair::<N>(first, &team.bodies);
         for (row, missing) in rows.iter().zip(&mut missing) {
-            *missing = N::load(&row.missing) + moved::<N>(row, &team.bodies);
+            *missing = N::load(&row.missing) + moved(row, &x);
         }
         for (i, row) in rows.iter_mut().enumerate() {
             let inverse = &team.inverses[at + i * n..at + (i + 1) * n];
@@ -378,8 +443,9 @@ fn sweep_net<N: Number<Stored = Quad>>(team: &mut Team) {
             let along = terms.fold(N::splat(0.0), |sum, (a, x)| sum + N::load(a) * *x);
             let change = along * N::splat(-RELAXATION);
             (N::load(&row.force) + change).store(&mut row.force);
-            push(row, change, &mut team.bodies);
+            push(row, change, &mut x);
         }
+        put_pair(&rows[0], x, &mut team.bodies);
         at += n * n;
     }
 }

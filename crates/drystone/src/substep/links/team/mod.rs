@@ -90,6 +90,27 @@ struct TeamRow {
     diagonal: Quad,
 }
 
+impl TeamRow {
+    /// Whether another row is of the same two bodies.
+    fn has_ends_of(&self, other: &Self) -> bool {
+        self.a == other.a && self.b == other.b
+    }
+
+    /// What turns of A or B change of it.
+    fn lever(&self, side: usize) -> &[Quad; 3] {
+        [&self.j_a, &self.j_b][side]
+    }
+
+    /// What a force does to A or B.
+    fn moves_mut(&mut self, side: usize) -> &mut [Quad; 6] {
+        if side == 0 {
+            &mut self.moves_a
+        } else {
+            &mut self.moves_b
+        }
+    }
+}
+
 /// Linkages side by side.
 #[derive(Clone, Debug)]
 pub(crate) struct Team {
