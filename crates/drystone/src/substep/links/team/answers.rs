@@ -127,6 +127,37 @@ impl<N: Number> Answer<N> {
         ]
     }
 
+    /// What unit forces along x, y and z at the end of an arm do.
+    #[inline(always)]
+    pub(super) fn to_forces_at(&self, [x, y, z]: [N; 3]) -> [[N; 6]; 3] {
+        let (a, b, t) = (&self.linear, &self.cross, &self.turning);
+        // The torque of a force along an axis has two parts: about which axes, and how large.
+        let torques = [[(1, z), (2, -y)], [(0, -z), (2, x)], [(0, y), (1, -x)]];
+        std::array::from_fn(|axis| {
+            let [(i, p), (j, q)] = torques[axis];
+            std::array::from_fn(|k| {
+                if k < 3 {
+                    a[AT[k][axis]] + (b[k][i] * p + b[k][j] * q)
+                } else {
+                    b[axis][k - 3] + (t[AT[k - 3][i]] * p + t[AT[k - 3][j]] * q)
+                }
+            })
+        })
+    }
+
+    /// What a torque does.
+    #[inline(always)]
+    pub(super) fn to_torque(&self, torque: [N; 3]) -> [N; 6] {
+        let (b, t) = (&self.cross, symmetric_times(&self.turning, torque));
+        std::array::from_fn(|k| {
+            if k < 3 {
+                b[k][0] * torque[0] + b[k][1] * torque[1] + b[k][2] * torque[2]
+            } else {
+                t[k - 3]
+            }
+        })
+    }
+
     #[inline(always)]
     pub(super) fn load(numbers: &[N::Stored; ANSWER]) -> Self {
         let at = |k: usize| N::load(&numbers[k]);
@@ -176,6 +207,18 @@ mod tests {
                 let torque: f64 = (0..3).map(|j| cross[j][i] * x[j]).sum();
                 assert!((h.linear[i] * x[i] + force - unit[i]).abs() < 1e-12);
                 assert!((torque + turned[i] - unit[3 + i]).abs() < 1e-12);
+            }
+        }
+        let arm = [0.3, -0.2, 0.7];
+        for (axis, moved) in inverse.to_forces_at(arm).into_iter().enumerate() {
+            let unit: [f64; 3] = std::array::from_fn(|k| f64::from(u8::from(k == axis)));
+            let [x, y, z] = arm;
+            let torque = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]][axis];
+            let (straight, turned) = (inverse.to(unit, torque), inverse.to_torque(torque));
+            let alone = inverse.to(unit, [0.0; 3]);
+            for k in 0..6 {
+                assert!((moved[k] - straight[k]).abs() < 1e-15);
+                assert!((moved[k] - (alone[k] + turned[k])).abs() < 1e-15);
             }
         }
         let mut stored = [0.0; ANSWER];

@@ -1,7 +1,7 @@
 //! Where inertia, contacts and joints of four linkages balance.
 
 use super::answers::{Answer, Resistance, symmetric_times};
-use super::{SPRINGS, Team, TeamBody, TeamRow};
+use super::{SPRINGS, Team, TeamBody, TeamRow, plain};
 use crate::space::Space;
 use crate::substep::links::row::Entry;
 use crate::substep::patch::Field;
@@ -73,7 +73,13 @@ fn settle_kernel<S: Space, V: Wide>(team: &mut Team, field: &Field<'_>, noticeab
         }
     }
     if is_other.contains(&true) {
-        answer_rows::<V::Double>(team);
+        if team.is_plain() {
+            plain::answer_rows::<V::Double>(team);
+            plain::couple_rows::<V::Double>(team);
+        } else {
+            answer_rows::<V::Double>(team);
+            couple_rows::<V::Double>(team);
+        }
         factorise::<V::Double>(team);
     }
     let mut is_solved = team.is_active;
@@ -213,17 +219,21 @@ fn coupling<N: Number<Stored = Quad>>(entry: &Entry, rows: &[TeamRow]) -> N {
     sum
 }
 
+/// Works out the entries of S off its diagonal.
+#[inline(always)]
+fn couple_rows<N: Number<Stored = Quad>>(team: &mut Team) {
+    for (above, entry) in team.above.iter_mut().zip(&team.entries) {
+        coupling::<N>(entry, &team.rows).store(above);
+    }
+}
+
 /// Factorises S, or inverts the joints' own blocks of it.
 #[inline(always)]
 fn factorise<N: Number<Stored = Quad>>(team: &mut Team) {
-    let rows = &team.rows;
     let Some(factors) = &mut team.factors else {
         return invert_blocks::<N>(team);
     };
-    for (above, entry) in team.above.iter_mut().zip(&team.entries) {
-        coupling::<N>(entry, rows).store(above);
-    }
-    for (diagonal, row) in team.diagonal.iter_mut().zip(rows) {
+    for (diagonal, row) in team.diagonal.iter_mut().zip(&team.rows) {
         *diagonal = row.diagonal;
     }
     factors.factorise::<N>(&team.diagonal, &team.above);

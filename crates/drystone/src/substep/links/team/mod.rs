@@ -30,7 +30,7 @@ use crate::substep::patch::Field;
 use crate::substep::simd::{DOUBLES, Instructions, Quad};
 use answers::ANSWER;
 pub(crate) use answers::Resistance;
-use plain::{Form, IMMOVABLE, SYMMETRIC, TeamJoint, plain_kind};
+use plain::{Coupling, Form, IMMOVABLE, SYMMETRIC, TeamJoint, plain_kind};
 
 /// Where directions are taken this late in a step ([`super`]), a linkage is taut, and its rows are
 /// made again beyond this turn, rad. A bridge of twenty planks that is nearly straight goes up by
@@ -102,6 +102,11 @@ impl TeamRow {
     }
 
     /// What a force does to A or B.
+    fn moves(&self, side: usize) -> &[Quad; 6] {
+        [&self.moves_a, &self.moves_b][side]
+    }
+
+    /// The same, to be changed.
     fn moves_mut(&mut self, side: usize) -> &mut [Quad; 6] {
         if side == 0 {
             &mut self.moves_a
@@ -125,6 +130,7 @@ pub(crate) struct Team {
     rows: Vec<TeamRow>,
     /// Of plain linkages ([`plain`]); none of others.
     joints: Vec<TeamJoint>,
+    couplings: Vec<Coupling>,
     /// Where in the step directions are taken.
     part: Quad,
     // Of each of its linkages, see there:
@@ -230,6 +236,14 @@ impl Team {
             is_bent: [false; DOUBLES],
             bodies: vec![body; count],
             rows,
+            couplings: Coupling::all(
+                &joints,
+                if joints.is_empty() {
+                    &[]
+                } else {
+                    &first.entries
+                },
+            ),
             joints,
             part: Quad::default(),
             locks: first.locks,

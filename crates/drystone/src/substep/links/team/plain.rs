@@ -7,6 +7,7 @@
 //! nothing else, in space, is **plain**: what [`Linkage::aim_rows`], [`Linkage::shape_rows`] and
 //! [`Linkage::weigh`] do for others is done here.
 
+use super::answers::Answer;
 use super::kernel::{cross, dot, get, mask, put};
 use super::{Team, TeamBody, TeamRow};
 use crate::body::Bodies;
@@ -15,6 +16,7 @@ use crate::shape::Pose;
 use crate::space::{Components, Space};
 use crate::substep::links::LinkLaw;
 use crate::substep::links::linkage::{JointRows, Linkage};
+use crate::substep::links::row::Entry;
 use crate::substep::links::taut::{LEAST_PART, MOST_PART};
 use crate::substep::simd::{DOUBLES, Number, Quad, Wide, dispatch};
 
@@ -33,6 +35,36 @@ pub(super) struct TeamJoint {
     points: [[Quad; 3]; 2],
     /// Of a hinge.
     hinge: Option<Hinge>,
+    /// From the centres of mass of A and of B to their points where directions count, m.
+    arms: [[Quad; 3]; 2],
+}
+
+/// Rows of a joint that a force along a row of this or a later one moves: their entries of S.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coupling {
+    joint: u32,
+    /// The row along which the force is, and how many rows of the joint have entries with it.
+    column: u32,
+    count: u32,
+    /// Which ends they share: see [`Entry`].
+    shared: [bool; 4],
+}
+
+impl Coupling {
+    /// All entries in their order, rows of a joint together.
+    pub(super) fn all(joints: &[TeamJoint], entries: &[Entry]) -> Vec<Self> {
+        let joint_of = |row: u32| joints.partition_point(|joint| joint.first <= row) - 1;
+        let key = |entry: &Entry| (joint_of(entry.rows[0]), entry.rows[1]);
+        let couplings = entries.chunk_by(|one, next| key(one) == key(next));
+        couplings
+            .map(|some| Self {
+                joint: joint_of(some[0].rows[0]) as u32,
+                column: some[0].rows[1],
+                count: some.len() as u32,
+                shared: some[0].shared,
+            })
+            .collect()
+    }
 }
 
 /// The same hinge of four linkages.
@@ -396,6 +428,9 @@ fn shape_joint<N: Number<Stored = Quad>>(team: &mut Team, k: usize, [part, which
             put_where(which, along, &mut row.j_b);
         }
     }
+    for (arm, place) in arms.into_iter().zip(&mut team.joints[k].arms) {
+        put_where(which, arm, place);
+    }
     let part = which.choose(part, o);
     let force = known_force::<N>(team, first).map(|force| force * part);
     let ends = team.joints[k].ends.map(|end| end as usize);
@@ -415,6 +450,83 @@ fn stiffen<N: Number<Stored = Quad>>(body: &mut TeamBody, r: [N; 3], s: N) {
         let across = if i == j { one - along } else { -along };
         let number = &mut body.inertia[at];
         (N::load(number) + s * across).store(number);
+    }
+}
+
+/// What forces along the rows do. A force along an axis e at an arm r has the torque r × e.
+#[inline(always)]
+pub(super) fn answer_rows<N: Number<Stored = Quad>>(team: &mut Team) {
+    for joint in &team.joints {
+        let first = joint.first as usize;
+        let count = if joint.hinge.is_some() { 5 } else { 3 };
+        let rows = &mut team.rows[first..first + count];
+        for side in 0..2 {
+            let answer = &team.bodies[joint.ends[side] as usize].answer;
+            let answer = Answer::<N>::load(answer);
+            let arm = get::<N, 3>(&joint.arms[side]);
+            let of_points = answer.to_forces_at(arm);
+            for (k, row) in rows.iter_mut().enumerate() {
+                let moved = match of_points.get(k) {
+                    Some(moved) => *moved,
+                    None => answer.to_torque(get(row.lever(side))),
+                };
+                let own = if k < 3 {
+                    at_point(moved, arm)[k]
+                } else {
+                    dot(get(row.lever(side)), [moved[3], moved[4], moved[5]])
+                };
+                // The first end begins the sum.
+                let known = if side == 0 {
+                    N::splat(0.0)
+                } else {
+                    N::load(&row.diagonal)
+                };
+                (known + own).store(&mut row.diagonal);
+                put(moved, row.moves_mut(side));
+            }
+        }
+    }
+}
+
+/// What a motion moves the end of an arm by.
+#[inline(always)]
+fn at_point<N: Number>(moved: [N; 6], arm: [N; 3]) -> [N; 3] {
+    let turned = cross([moved[3], moved[4], moved[5]], arm);
+    std::array::from_fn(|k| moved[k] + turned[k])
+}
+
+/// Works out the entries of S off its diagonal.
+#[inline(always)]
+pub(super) fn couple_rows<N: Number<Stored = Quad>>(team: &mut Team) {
+    let mut at = 0;
+    for coupling in &team.couplings {
+        let joint = &team.joints[coupling.joint as usize];
+        let column = &team.rows[coupling.column as usize];
+        let count = coupling.count as usize;
+        let mut sums = [N::splat(0.0); 5];
+        for (k, _) in coupling.shared.iter().enumerate().filter(|(_, is)| **is) {
+            // A with A, A with B, B with A, B with B: those of opposite ends count against.
+            let (own, other) = (k / 2, k % 2);
+            let moved = get::<N, 6>(column.moves(other));
+            let moved = if own == other {
+                moved
+            } else {
+                moved.map(|x| -x)
+            };
+            let along = at_point(moved, get(&joint.arms[own]));
+            for (sum, along) in sums.iter_mut().zip(along) {
+                *sum = *sum + along;
+            }
+            let turned = [moved[3], moved[4], moved[5]];
+            for (row, sum) in sums.iter_mut().enumerate().take(count).skip(3) {
+                let row = &team.rows[joint.first as usize + row];
+                *sum = *sum + dot(get(row.lever(own)), turned);
+            }
+        }
+        for (sum, place) in sums.into_iter().zip(&mut team.above[at..at + count]) {
+            sum.store(place);
+        }
+        at += count;
     }
 }
 
