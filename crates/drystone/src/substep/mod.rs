@@ -273,7 +273,6 @@ impl<S: Space> RealTime<S> {
             bodies,
             settings: around.settings,
             bases: self.columns.share_bases(),
-            links: &self.links,
             is_dirty: Shared::new(&mut self.is_dirty),
             reach: Shared::new(&mut self.reach),
             travel: Shared::new(&mut self.travel),
@@ -393,7 +392,6 @@ struct Leaving<'a, S: Space> {
     bodies: &'a Bodies<S>,
     settings: &'a Settings<S>,
     bases: Bases<'a, S>,
-    links: &'a Links<S>,
     is_dirty: Shared<'a, bool>,
     reach: Shared<'a, f64>,
     travel: Shared<'a, f64>,
@@ -408,8 +406,7 @@ impl<S: Space> Leaving<'_, S> {
         if is_asleep && !is_named {
             return;
         }
-        let lookahead = settings.lookahead();
-        let reach = reach(bodies, k, &lookahead);
+        let reach = reach(bodies, k, &settings.lookahead());
         self.reach.write(k, reach + 0.5 * settings.margin);
         let radius = bodies.radius[k];
         let size = |motion: &Motion<S>| {
@@ -421,15 +418,7 @@ impl<S: Space> Leaving<'_, S> {
         let noticeable = (OFF * settings.margin).min(0.02 * radius);
         let is_off = || {
             let drift = size(&self.bases.drift_of(k));
-            let way = settings.dt * size(&bodies.motion[k]);
-            // Contacts are also found as far ahead as a step of free fall takes a body, which is
-            // seldom needed. Limbs hardly ever rest and use it up before they are looked at again.
-            let ahead = if self.links.ties_body(k) {
-                way.min(lookahead.acceleration * settings.dt * settings.dt)
-            } else {
-                0.0
-            };
-            drift + way > noticeable + ahead
+            drift + settings.dt * size(&bodies.motion[k]) > noticeable
         };
         if is_named || is_off() {
             self.is_dirty.write(k, true);

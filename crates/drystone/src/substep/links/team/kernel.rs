@@ -49,7 +49,7 @@ pub(super) fn cross<N: Number>(a: [N; 3], b: [N; 3]) -> [N; 3] {
 }
 
 #[inline(always)]
-fn halves<N: Number>(x: [N; 6]) -> ([N; 3], [N; 3]) {
+pub(super) fn halves<N: Number>(x: [N; 6]) -> ([N; 3], [N; 3]) {
     ([x[0], x[1], x[2]], [x[3], x[4], x[5]])
 }
 
@@ -345,6 +345,24 @@ fn resting<N: Number<Stored = Quad>>(team: &mut Team, is_other: Which, noticeabl
     if !may_rest.contains(&true) {
         return may_rest;
     }
+    let most = if team.is_plain() {
+        plain::load_bodies::<N>(team, |team, row| N::load(&team.rows[row].force));
+        let ways = team
+            .bodies
+            .iter()
+            .map(|body| way(body, plain::pulled(body)));
+        ways.fold(N::splat(0.0), N::most)
+    } else {
+        way_with_known_forces::<N>(team)
+    };
+    let mut ways = Quad::default();
+    most.store(&mut ways);
+    std::array::from_fn(|lane| may_rest[lane] && ways.0[lane] < noticeable)
+}
+
+/// How far bodies would be from where they are with the forces that are known, at most, m.
+#[inline(always)]
+fn way_with_known_forces<N: Number<Stored = Quad>>(team: &mut Team) -> N {
     let targets = team.bodies.iter().map(|body| body.pushed);
     team.targets.clear();
     team.targets.extend(targets);
@@ -357,9 +375,7 @@ fn resting<N: Number<Stored = Quad>>(team: &mut Team, is_other: Which, noticeabl
         most = most.most(way::<N>(body, there));
         body.pushed = *target;
     }
-    let mut ways = Quad::default();
-    most.store(&mut ways);
-    std::array::from_fn(|lane| may_rest[lane] && ways.0[lane] < noticeable)
+    most
 }
 
 /// How far a body's farthest point would be from where it is, about, m.
@@ -375,6 +391,17 @@ fn way<N: Number<Stored = Quad>>(body: &TeamBody, there: [N; 6]) -> N {
 #[inline(always)]
 fn solve_at_once<N: Number<Stored = Quad>>(team: &mut Team, is_solved: N) {
     solve_locks::<N>(team);
+    if team.is_plain() {
+        for (row, force) in team.rows.iter_mut().zip(&team.missing) {
+            let (force, known) = (N::load(force), N::load(&row.force));
+            is_solved.choose(force, known).store(&mut row.force);
+        }
+        plain::load_bodies::<N>(team, |team, row| N::load(&team.missing[row]));
+        for body in &mut team.bodies {
+            put(plain::pulled::<N>(body), &mut body.pushed);
+        }
+        return;
+    }
     let forces = &team.missing;
     for_each_row::<N>(&mut team.rows, &mut team.bodies, |at, row, x| {
         let (force, known) = (N::load(&forces[at]), N::load(&row.force));
@@ -383,9 +410,9 @@ fn solve_at_once<N: Number<Stored = Quad>>(team: &mut Team, is_solved: N) {
     });
 }
 
-/// Works out in `missing` the forces that close all locks.
+/// Writes down what locks must still move by.
 #[inline(always)]
-fn solve_locks<N: Number<Stored = Quad>>(team: &mut Team) {
+fn find_missing<N: Number<Stored = Quad>>(team: &mut Team) {
     let locks = &team.rows[..team.locks];
     let mut missing = team.missing.iter_mut();
     for rows in locks.chunk_by(TeamRow::has_ends_of) {
@@ -394,6 +421,16 @@ fn solve_locks<N: Number<Stored = Quad>>(team: &mut Team) {
             let apart = N::load(&row.missing) + moved(row, &x);
             (-apart).store(missing);
         }
+    }
+}
+
+/// Works out in `missing` the forces that close all locks.
+#[inline(always)]
+fn solve_locks<N: Number<Stored = Quad>>(team: &mut Team) {
+    if team.is_plain() {
+        plain::find_missing::<N>(team);
+    } else {
+        find_missing::<N>(team);
     }
     if let Some(factors) = &team.factors {
         factors.solve::<N>(&mut team.missing);

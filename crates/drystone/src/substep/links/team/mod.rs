@@ -57,6 +57,8 @@ struct TeamBody {
     x: [Quad; 6],
     aim: [Quad; 6],
     pushed: [Quad; 6],
+    /// What joints pull at it with, N and N·m.
+    load: [Quad; 6],
     /// Turn that rows were made for.
     made_for: [Quad; 3],
     /// Over h²: mass, inertia (xx, yy, zz, xy, xz, yz), and both with what known forces add.

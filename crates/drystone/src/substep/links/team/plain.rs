@@ -8,7 +8,7 @@
 //! [`Linkage::weigh`] do for others is done here.
 
 use super::answers::Answer;
-use super::kernel::{cross, dot, get, mask, put};
+use super::kernel::{cross, dot, get, halves, mask, put};
 use super::{Team, TeamBody, TeamRow};
 use crate::body::Bodies;
 use crate::joint::rows::{Coordinate, Gauge, Role};
@@ -493,6 +493,79 @@ pub(super) fn answer_rows<N: Number<Stored = Quad>>(team: &mut Team) {
 fn at_point<N: Number>(moved: [N; 6], arm: [N; 3]) -> [N; 3] {
     let turned = cross([moved[3], moved[4], moved[5]], arm);
     std::array::from_fn(|k| moved[k] + turned[k])
+}
+
+/// Writes down what rows must still move by.
+#[inline(always)]
+pub(super) fn find_missing<N: Number<Stored = Quad>>(team: &mut Team) {
+    for joint in &team.joints {
+        let first = joint.first as usize;
+        let [a, b] = joint
+            .ends
+            .map(|end| get::<N, 6>(&team.bodies[end as usize].pushed));
+        let of_a = at_point(a, get(&joint.arms[0]));
+        let of_b = at_point(b, get(&joint.arms[1]));
+        for axis in 0..3 {
+            let apart = N::load(&team.rows[first + axis].missing) + (of_b[axis] - of_a[axis]);
+            (-apart).store(&mut team.missing[first + axis]);
+        }
+        if joint.hinge.is_some() {
+            let turned = std::array::from_fn(|k| b[3 + k] - a[3 + k]);
+            for row in first + 3..first + 5 {
+                let along = dot(get(&team.rows[row].j_a), turned);
+                let apart = N::load(&team.rows[row].missing) + along;
+                (-apart).store(&mut team.missing[row]);
+            }
+        }
+    }
+}
+
+/// Sums up what forces along rows pull at bodies with.
+#[inline(always)]
+pub(super) fn load_bodies<N: Number<Stored = Quad>>(
+    team: &mut Team,
+    force_along: impl Fn(&Team, usize) -> N,
+) {
+    for body in &mut team.bodies {
+        body.load = [Quad::default(); 6];
+    }
+    for k in 0..team.joints.len() {
+        let joint = &team.joints[k];
+        let first = joint.first as usize;
+        let force: [N; 3] = std::array::from_fn(|axis| force_along(team, first + axis));
+        let mut twist = [N::splat(0.0); 3];
+        if joint.hinge.is_some() {
+            for row in first + 3..first + 5 {
+                let (along, torque) = (get::<N, 3>(&team.rows[row].j_a), force_along(team, row));
+                twist = std::array::from_fn(|axis| twist[axis] + along[axis] * torque);
+            }
+        }
+        let ends = joint.ends;
+        let torques = joint.arms.each_ref().map(|arm| cross(get(arm), force));
+        for side in 0..2 {
+            let torque: [N; 3] = std::array::from_fn(|axis| torques[side][axis] + twist[axis]);
+            let load = &mut team.bodies[ends[side] as usize].load;
+            for (part, place) in force.into_iter().chain(torque).zip(load) {
+                // On B, and its opposite on A.
+                let known = N::load(place);
+                (if side == 0 {
+                    known - part
+                } else {
+                    known + part
+                })
+                .store(place);
+            }
+        }
+    }
+}
+
+/// Where a body is with what joints pull at it with.
+#[inline(always)]
+pub(super) fn pulled<N: Number<Stored = Quad>>(body: &TeamBody) -> [N; 6] {
+    let (force, torque) = halves(get::<N, 6>(&body.load));
+    let change = Answer::<N>::load(&body.answer).to(force, torque);
+    let pushed = get::<N, 6>(&body.pushed);
+    std::array::from_fn(|k| pushed[k] + change[k])
 }
 
 /// Works out the entries of S off its diagonal.
