@@ -117,6 +117,7 @@ impl Angles for D2 {
 }
 
 impl Angles for D3 {
+    #[inline]
     fn angles(a: DQuat, b: DQuat, free: Option<usize>) -> [Angle<D3>; 3] {
         let relative = a.inverse() * b;
         match free {
@@ -124,6 +125,7 @@ impl Angles for D3 {
             None => vector_angles(a, relative),
         }
     }
+    #[inline]
     fn stiffened(inertia: &DMat3, r: DVec3, s: f64) -> DMat3 {
         let square = r.length_squared();
         if square == 0.0 {
@@ -137,6 +139,7 @@ impl Angles for D3 {
         let (x, y, z) = (m.x_axis, m.y_axis, m.z_axis);
         [x.x, y.y, z.z, y.x, z.x, z.y]
     }
+    #[inline]
     fn first_axis(rotation: DQuat) -> DVec3 {
         rotation * DVec3::X
     }
@@ -148,9 +151,11 @@ impl Angles for D3 {
     fn unturn_spin(rotation: DQuat, spin: DVec3) -> DVec3 {
         rotation.conjugate() * spin
     }
+    #[inline]
     fn between(a: DQuat, b: DQuat) -> DQuat {
         a.inverse() * b
     }
+    #[inline]
     fn compose(a: DQuat, b: DQuat) -> DQuat {
         a * b
     }

@@ -1,16 +1,13 @@
 //! Where inertia, contacts and joints of four linkages balance.
 
 use super::answers::{Answer, Resistance, symmetric_times};
-use super::{SPRINGS, Team, TeamBody, TeamRow, plain};
+use super::sweep::{invert_blocks, sweep};
+use super::{SPRINGS, Team, TeamBody, TeamRow, points};
 use crate::space::Space;
 use crate::substep::links::row::Entry;
 use crate::substep::patch::Field;
 use crate::substep::simd::{Column, DOUBLES, LANES, Number, Quad, Wide, dispatch};
 
-/// Sweeps over limits, motors and nets in a round where contacts have a say.
-const COUPLED_SWEEPS: u32 = 3;
-/// Part of a correction that sweeps over nets take: more than one over-relaxes.
-const RELAXATION: f64 = 1.0;
 /// Whether a linkage would move is not asked if it moved so many times as far in the round before.
 const MANY: f64 = 20.0;
 /// Numbers of what holds a body: see [`crate::substep::grasp`].
@@ -74,8 +71,8 @@ fn settle_kernel<S: Space, V: Wide>(team: &mut Team, field: &Field<'_>, noticeab
     }
     if is_other.contains(&true) {
         if team.is_plain() {
-            plain::answer_rows::<V::Double>(team);
-            plain::couple_rows::<V::Double>(team);
+            points::answer_rows::<V::Double>(team);
+            points::couple_rows::<V::Double>(team);
         } else {
             answer_rows::<V::Double>(team);
             couple_rows::<V::Double>(team);
@@ -200,7 +197,7 @@ fn along<N: Number>(n: [N; 3], j: [N; 3], moved: [N; 6]) -> N {
 
 /// What a force along the second row of an entry moves along the first.
 #[inline(always)]
-fn coupling<N: Number<Stored = Quad>>(entry: &Entry, rows: &[TeamRow]) -> N {
+pub(super) fn coupling<N: Number<Stored = Quad>>(entry: &Entry, rows: &[TeamRow]) -> N {
     let [one, other] = entry.rows.map(|k| &rows[k as usize]);
     let n = get::<N, 3>(&one.n);
     let mut sum = N::splat(0.0);
@@ -239,54 +236,9 @@ fn factorise<N: Number<Stored = Quad>>(team: &mut Team) {
     factors.factorise::<N>(&team.diagonal, &team.above);
 }
 
-/// Inverts each joint's own block of S, by elimination.
-#[inline(always)]
-#[allow(clippy::needless_range_loop)] // Rows and columns of a matrix.
-fn invert_blocks<N: Number<Stored = Quad>>(team: &mut Team) {
-    let (zero, one) = (N::splat(0.0), N::splat(1.0));
-    team.inverses.clear();
-    for block in team.blocks.windows(2) {
-        let first = block[0] as usize;
-        let n = block[1] as usize - first;
-        let (mut a, mut inverse) = ([[zero; 6]; 6], [[zero; 6]; 6]);
-        for i in 0..n {
-            for j in 0..i {
-                let entry = Entry {
-                    rows: [first + i, first + j].map(|row| row as u32),
-                    shared: [true, false, false, true],
-                };
-                a[i][j] = coupling::<N>(&entry, &team.rows);
-                a[j][i] = a[i][j];
-            }
-            a[i][i] = N::load(&team.rows[first + i].diagonal) * N::splat(1.0 + 1e-9);
-            inverse[i][i] = one;
-        }
-        for k in 0..n {
-            let scale = a[k][k].choose(one / a[k][k], zero);
-            for j in 0..n {
-                a[k][j] = a[k][j] * scale;
-                inverse[k][j] = inverse[k][j] * scale;
-            }
-            let (row, inverse_row) = (a[k], inverse[k]);
-            for i in (0..n).filter(|&i| i != k) {
-                let factor = a[i][k];
-                for j in 0..n {
-                    a[i][j] = a[i][j] - factor * row[j];
-                    inverse[i][j] = inverse[i][j] - factor * inverse_row[j];
-                }
-            }
-        }
-        for number in inverse[..n].iter().flat_map(|row| &row[..n]) {
-            let mut stored = Quad::default();
-            number.store(&mut stored);
-            team.inverses.push(stored);
-        }
-    }
-}
-
 /// u of displacements of a row's two bodies.
 #[inline(always)]
-fn moved<N: Number<Stored = Quad>>(row: &TeamRow, [a, b]: &[[N; 6]; 2]) -> N {
+pub(super) fn moved<N: Number<Stored = Quad>>(row: &TeamRow, [a, b]: &[[N; 6]; 2]) -> N {
     let ((linear_a, spin_a), (linear_b, spin_b)) = (halves(*a), halves(*b));
     let apart = std::array::from_fn(|k| linear_b[k] - linear_a[k]);
     dot(get(&row.n), apart) + (dot(get(&row.j_b), spin_b) - dot(get(&row.j_a), spin_a))
@@ -294,7 +246,7 @@ fn moved<N: Number<Stored = Quad>>(row: &TeamRow, [a, b]: &[[N; 6]; 2]) -> N {
 
 /// Adds what a force along a row does to its two bodies.
 #[inline(always)]
-fn push<N: Number<Stored = Quad>>(row: &TeamRow, force: N, [a, b]: &mut [[N; 6]; 2]) {
+pub(super) fn push<N: Number<Stored = Quad>>(row: &TeamRow, force: N, [a, b]: &mut [[N; 6]; 2]) {
     for (x, moves) in a.iter_mut().zip(&row.moves_a) {
         *x = *x - N::load(moves) * force;
     }
@@ -305,12 +257,16 @@ fn push<N: Number<Stored = Quad>>(row: &TeamRow, force: N, [a, b]: &mut [[N; 6];
 
 /// Where the two bodies of a row were pushed to.
 #[inline(always)]
-fn pair<N: Number<Stored = Quad>>(row: &TeamRow, bodies: &[TeamBody]) -> [[N; 6]; 2] {
+pub(super) fn pair<N: Number<Stored = Quad>>(row: &TeamRow, bodies: &[TeamBody]) -> [[N; 6]; 2] {
     [row.a, row.b].map(|end| get(&bodies[end as usize].pushed))
 }
 
 #[inline(always)]
-fn put_pair<N: Number<Stored = Quad>>(row: &TeamRow, x: [[N; 6]; 2], bodies: &mut [TeamBody]) {
+pub(super) fn put_pair<N: Number<Stored = Quad>>(
+    row: &TeamRow,
+    x: [[N; 6]; 2],
+    bodies: &mut [TeamBody],
+) {
     for (end, x) in [row.a, row.b].into_iter().zip(x) {
         put(x, &mut bodies[end as usize].pushed);
     }
@@ -318,7 +274,7 @@ fn put_pair<N: Number<Stored = Quad>>(row: &TeamRow, x: [[N; 6]; 2], bodies: &mu
 
 /// Lets each row act on its two bodies: joint by joint, so that these are seldom put down.
 #[inline(always)]
-fn for_each_row<N: Number<Stored = Quad>>(
+pub(super) fn for_each_row<N: Number<Stored = Quad>>(
     rows: &mut [TeamRow],
     bodies: &mut [TeamBody],
     mut act: impl FnMut(usize, &mut TeamRow, &mut [[N; 6]; 2]),
@@ -346,11 +302,11 @@ fn resting<N: Number<Stored = Quad>>(team: &mut Team, is_other: Which, noticeabl
         return may_rest;
     }
     let most = if team.is_plain() {
-        plain::load_bodies::<N>(team, |team, row| N::load(&team.rows[row].force));
+        points::load_bodies::<N>(team, |team, row| N::load(&team.rows[row].force));
         let ways = team
             .bodies
             .iter()
-            .map(|body| way(body, plain::pulled(body)));
+            .map(|body| way(body, points::pulled(body)));
         ways.fold(N::splat(0.0), N::most)
     } else {
         way_with_known_forces::<N>(team)
@@ -396,9 +352,9 @@ fn solve_at_once<N: Number<Stored = Quad>>(team: &mut Team, is_solved: N) {
             let (force, known) = (N::load(force), N::load(&row.force));
             is_solved.choose(force, known).store(&mut row.force);
         }
-        plain::load_bodies::<N>(team, |team, row| N::load(&team.missing[row]));
+        points::load_bodies::<N>(team, |team, row| N::load(&team.missing[row]));
         for body in &mut team.bodies {
-            put(plain::pulled::<N>(body), &mut body.pushed);
+            put(points::pulled::<N>(body), &mut body.pushed);
         }
         return;
     }
@@ -426,74 +382,14 @@ fn find_missing<N: Number<Stored = Quad>>(team: &mut Team) {
 
 /// Works out in `missing` the forces that close all locks.
 #[inline(always)]
-fn solve_locks<N: Number<Stored = Quad>>(team: &mut Team) {
+pub(super) fn solve_locks<N: Number<Stored = Quad>>(team: &mut Team) {
     if team.is_plain() {
-        plain::find_missing::<N>(team);
+        points::find_missing::<N>(team);
     } else {
         find_missing::<N>(team);
     }
     if let Some(factors) = &team.factors {
         factors.solve::<N>(&mut team.missing);
-    }
-}
-
-/// Sweeps over limits, motors and springs, with locks solved in between; over all rows of a net.
-#[inline(always)]
-fn sweep<N: Number<Stored = Quad>>(team: &mut Team) {
-    for_each_row::<N>(&mut team.rows, &mut team.bodies, |_, row, x| {
-        push(row, N::load(&row.force), x);
-    });
-    for _ in 0..COUPLED_SWEEPS {
-        for_each_row::<N>(
-            &mut team.rows[team.locks..],
-            &mut team.bodies,
-            |_, row, x| {
-                let (force, diagonal) = (N::load(&row.force), N::load(&row.diagonal));
-                let missing = N::load(&row.missing) + moved(row, x);
-                let missing = missing + N::load(&row.gives) * force;
-                let wanted = diagonal.choose(force - missing / diagonal, force);
-                let bounded = wanted.most(N::load(&row.lower)).least(N::load(&row.upper));
-                bounded.store(&mut row.force);
-                push(row, bounded - force, x);
-            },
-        );
-        if team.factors.is_none() {
-            sweep_net::<N>(team);
-            continue;
-        }
-        solve_locks::<N>(team);
-        let (changes, locks) = (&team.missing, &mut team.rows[..team.locks]);
-        for_each_row::<N>(locks, &mut team.bodies, |at, row, x| {
-            let change = N::load(&changes[at]);
-            (N::load(&row.force) + change).store(&mut row.force);
-            push(row, change, x);
-        });
-    }
-}
-
-/// One sweep over the joints of a net.
-#[inline(always)]
-fn sweep_net<N: Number<Stored = Quad>>(team: &mut Team) {
-    let mut at = 0;
-    let mut missing = [N::splat(0.0); 6];
-    for block in team.blocks.windows(2) {
-        let rows = &mut team.rows[block[0] as usize..block[1] as usize];
-        let n = rows.len();
-        let Some(first) = rows.first() else { continue };
-        let mut x = pair::<N>(first, &team.bodies);
-        for (row, missing) in rows.iter().zip(&mut missing) {
-            *missing = N::load(&row.missing) + moved(row, &x);
-        }
-        for (i, row) in rows.iter_mut().enumerate() {
-            let inverse = &team.inverses[at + i * n..at + (i + 1) * n];
-            let terms = inverse.iter().zip(&missing);
-            let along = terms.fold(N::splat(0.0), |sum, (a, x)| sum + N::load(a) * *x);
-            let change = along * N::splat(-RELAXATION);
-            (N::load(&row.force) + change).store(&mut row.force);
-            push(row, change, &mut x);
-        }
-        put_pair(&rows[0], x, &mut team.bodies);
-        at += n * n;
     }
 }
 
