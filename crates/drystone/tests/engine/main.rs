@@ -26,6 +26,7 @@ mod impact_strategies;
 mod impacts;
 mod intersect_meshes;
 mod joints;
+mod linkages;
 mod judge;
 mod large_cloth;
 mod matrix;
