@@ -3,9 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drystone::glam::{DQuat, DVec3};
-use drystone::{
-    Axis, Body, BodyId, Freedom, Joint, Pose, Settings, Shape3, Strategy, Substep, World3,
-};
+use drystone::{Axis, Body, BodyId, Joint, Pose, Settings, Shape3, Strategy, Substep, World3};
 
 /// A floor in a world in which nothing sleeps.
 fn floor() -> World3 {
@@ -77,33 +75,4 @@ fn whom_a_linkage_is_with_changes_not_a_bit() {
     for others in [1, 2, 3, 6] {
         assert!(end(others) == alone, "with {others} others");
     }
-}
-
-#[test]
-fn a_hinge_that_never_reaches_its_limits_is_a_hinge_without() {
-    let end = |elbow: Axis| {
-        let mut world = floor();
-        let bodies = figure(&mut world, DVec3::ZERO, elbow);
-        let mut widest = 0.0_f64;
-        for _ in 0..30 {
-            world.step().unwrap();
-            widest = widest.max(world.joint_error().0);
-        }
-        assert!(widest < 1e-3, "{widest} m");
-        bodies.map(|body| world.pose(body).unwrap().position)
-    };
-    // Rows with limits are made and swept one by one.
-    let limited = Axis {
-        freedom: Freedom::Limited {
-            min: -3.0,
-            max: 3.0,
-        },
-        drive: None,
-    };
-    let (free, limited) = (end(Axis::FREE), end(limited));
-    for (free, limited) in free.into_iter().zip(limited) {
-        assert!((free - limited).length() < 1e-3, "{free} {limited}");
-    }
-    // It has landed: the trunk's middle was half a metre up.
-    assert!(free[0].y < 0.3, "{}", free[0]);
 }
