@@ -389,6 +389,7 @@ impl Space for D2 {
 
 /// sin(x)/x and cos(x) of x². Most turns in a step are small: their series cost less than the
 /// functions and are exact to rounding up to x = 0.1; near 0 the quotient would lose digits, too.
+#[inline]
 fn sinc_and_cos(square: f64) -> (f64, f64) {
     if square < 0.01 {
         let series = |factors: [f64; 5]| {
@@ -406,6 +407,7 @@ fn sinc_and_cos(square: f64) -> (f64, f64) {
 }
 
 /// x/sin(x) of the sine and cosine of x: by the series of the arc sine where that is exact.
+#[inline]
 fn angle_over_sine(sin: f64, cos: f64) -> f64 {
     let square = sin * sin;
     if square < 0.0025 {
@@ -453,6 +455,7 @@ impl Space for D3 {
         let r = DMat3::from_quat(rotation);
         r * *local * r.transpose()
     }
+    #[inline]
     fn invert_inertia(inertia: &DMat3) -> DMat3 {
         if inertia.determinant() > 0.0 {
             inertia.inverse()
@@ -488,6 +491,7 @@ impl Space for D3 {
     fn unrotate(rotation: DQuat, vector: DVec3) -> DVec3 {
         rotation.conjugate() * vector
     }
+    #[inline]
     fn turn(rotation: DQuat, angle: DVec3) -> DQuat {
         let (sinc, cos) = sinc_and_cos(0.25 * angle.length_squared());
         let axis = angle * (0.5 * sinc);
@@ -498,6 +502,7 @@ impl Space for D3 {
         crate::tumble::tumble(rotation, inertia, momentum, dt)
     }
 
+    #[inline]
     fn turn_between(from: DQuat, to: DQuat) -> DVec3 {
         let mut q = to * from.conjugate();
         if q.w < 0.0 {
@@ -513,6 +518,7 @@ impl Space for D3 {
     fn is_near_unit(rotation: DQuat) -> bool {
         (rotation.dot(rotation).sqrt() - 1.0).abs() <= 1e-3
     }
+    #[inline]
     fn normalize(rotation: DQuat) -> DQuat {
         rotation * (1.0 / rotation.dot(rotation).sqrt())
     }
@@ -520,6 +526,7 @@ impl Space for D3 {
         rotation.to_array()
     }
 
+    #[inline]
     fn basis(normal: DVec3) -> DMat3 {
         // The world axis least along the normal gives the best-conditioned tangent.
         let a = normal.abs();

@@ -196,8 +196,10 @@ impl<S: Space> Bodies<S> {
         if !(inertial.gyroscopic && is_free) {
             return spin;
         }
-        let momentum = S::apply_inertia(&S::world_inertia(before, &inertial.inertia), spin);
-        S::apply_inertia(&S::world_inertia(after, &inertial.inv_inertia), momentum)
+        let own = S::unturn_spin(before, spin);
+        let momentum = S::turn_spin(before, S::apply_inertia(&inertial.inertia, own));
+        let own = S::apply_inertia(&inertial.inv_inertia, S::unturn_spin(after, momentum));
+        S::turn_spin(after, own)
     }
 
     /// Kinetic energy of one body in J; 0 for bodies that impulses do not move.

@@ -43,8 +43,26 @@ pub trait Angles: Sized {
     ) -> <Self as Space>::Inertia
     where
         Self: Space;
+    /// xx, yy, zz, xy, xz, yz of an inertia; in the plane the one number, and zeros.
+    fn six(inertia: &<Self as Space>::Inertia) -> [f64; 6]
+    where
+        Self: Space;
     /// The axis x of a frame, as a spin.
     fn first_axis(rotation: <Self as Space>::Rotation) -> <Self as Space>::Spin
+    where
+        Self: Space;
+    /// A spin in the world's axes of one in a body's, and the other way round.
+    fn turn_spin(
+        rotation: <Self as Space>::Rotation,
+        spin: <Self as Space>::Spin,
+    ) -> <Self as Space>::Spin
+    where
+        Self: Space;
+    /// See [`Angles::turn_spin`].
+    fn unturn_spin(
+        rotation: <Self as Space>::Rotation,
+        spin: <Self as Space>::Spin,
+    ) -> <Self as Space>::Spin
     where
         Self: Space;
     /// The turn that undoes one and then does another: aᵀ b.
@@ -78,8 +96,17 @@ impl Angles for D2 {
     fn stiffened(inertia: &f64, _r: <D2 as Space>::Vector, s: f64) -> f64 {
         inertia + s
     }
+    fn six(inertia: &f64) -> [f64; 6] {
+        [*inertia, 0.0, 0.0, 0.0, 0.0, 0.0]
+    }
     fn first_axis(_rotation: <D2 as Space>::Rotation) -> f64 {
         1.0
+    }
+    fn turn_spin(_rotation: <D2 as Space>::Rotation, spin: f64) -> f64 {
+        spin
+    }
+    fn unturn_spin(_rotation: <D2 as Space>::Rotation, spin: f64) -> f64 {
+        spin
     }
     fn between(a: <D2 as Space>::Rotation, b: <D2 as Space>::Rotation) -> <D2 as Space>::Rotation {
         a.inverse() * b
@@ -90,6 +117,7 @@ impl Angles for D2 {
 }
 
 impl Angles for D3 {
+    #[inline]
     fn angles(a: DQuat, b: DQuat, free: Option<usize>) -> [Angle<D3>; 3] {
         let relative = a.inverse() * b;
         match free {
@@ -97,6 +125,7 @@ impl Angles for D3 {
             None => vector_angles(a, relative),
         }
     }
+    #[inline]
     fn stiffened(inertia: &DMat3, r: DVec3, s: f64) -> DMat3 {
         let square = r.length_squared();
         if square == 0.0 {
@@ -105,12 +134,28 @@ impl Angles for D3 {
         let along = DMat3::from_cols(r * r.x, r * r.y, r * r.z) * (1.0 / square);
         *inertia + (DMat3::IDENTITY - along) * s
     }
+    #[inline]
+    fn six(m: &DMat3) -> [f64; 6] {
+        let (x, y, z) = (m.x_axis, m.y_axis, m.z_axis);
+        [x.x, y.y, z.z, y.x, z.x, z.y]
+    }
+    #[inline]
     fn first_axis(rotation: DQuat) -> DVec3 {
         rotation * DVec3::X
     }
+    #[inline]
+    fn turn_spin(rotation: DQuat, spin: DVec3) -> DVec3 {
+        rotation * spin
+    }
+    #[inline]
+    fn unturn_spin(rotation: DQuat, spin: DVec3) -> DVec3 {
+        rotation.conjugate() * spin
+    }
+    #[inline]
     fn between(a: DQuat, b: DQuat) -> DQuat {
         a.inverse() * b
     }
+    #[inline]
     fn compose(a: DQuat, b: DQuat) -> DQuat {
         a * b
     }

@@ -112,9 +112,9 @@ pub(crate) struct Gauge<S: Space> {
     /// On A and on B, in body axes, from the centres of mass.
     pub(crate) frames: [Pose<S>; 2],
     /// Whether all distances are locked.
-    is_point: bool,
+    pub(crate) is_point: bool,
     /// The free angle of a hinge.
-    free: Option<usize>,
+    pub(crate) free: Option<usize>,
     /// Of a gear.
     ratio: f64,
 }

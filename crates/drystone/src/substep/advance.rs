@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::columns::{Flight, column, get};
 use super::crew::{self, Worker};
 use super::graph::{Batch, Graph};
-use super::links::{self, LinkLaw, Linkage, March};
+use super::links::{self, LinkLaw, Linkage, March, Team};
 use super::patch::{self, Field, Law};
 use super::shared::Shared;
 use super::{Circumstances, RealTime, Substep, grasp};
@@ -151,39 +151,61 @@ impl<S: Space> Arrival<'_, S> {
     }
 }
 
+/// Some teams, and their linkages.
+struct Hand<'a, S: Space> {
+    teams: &'a mut [Team],
+    linkages: &'a mut [Linkage<S>],
+}
+
+impl<'a, S: Space> Hand<'a, S> {
+    /// Takes the first teams out of it.
+    fn split_off(&mut self, teams: usize) -> Self {
+        let (own, later) = std::mem::take(&mut self.teams).split_at_mut(teams);
+        let count = own.iter().map(|team| team.range.len()).sum();
+        let (linkages, rest) = std::mem::take(&mut self.linkages).split_at_mut(count);
+        (self.teams, self.linkages) = (later, rest);
+        Self {
+            teams: own,
+            linkages,
+        }
+    }
+}
+
 /// Linkages, dealt out to threads. Nobody ever waits for a lock: each thread takes its own.
 struct Dealt<'a, S: Space> {
-    first: Mutex<&'a mut [Linkage<S>]>,
+    first: Mutex<Hand<'a, S>>,
     /// Of the other threads: one alone asks for no memory.
-    others: Vec<Mutex<&'a mut [Linkage<S>]>>,
+    others: Vec<Mutex<Hand<'a, S>>>,
 }
 
 impl<'a, S: Space> Dealt<'a, S> {
-    fn new(linkages: &'a mut [Linkage<S>], threads: usize) -> Self {
-        let count = linkages.len();
-        let (first, mut rest) = linkages.split_at_mut(count / threads);
-        let mut others = Vec::new();
-        for k in 1..threads {
-            let size = count * (k + 1) / threads - count * k / threads;
-            let (own, later) = rest.split_at_mut(size);
-            others.push(Mutex::new(own));
-            rest = later;
-        }
+    fn new(teams: &'a mut [Team], linkages: &'a mut [Linkage<S>], threads: usize) -> Self {
+        let count = teams.len();
+        let mut rest = Hand { teams, linkages };
+        let first = Mutex::new(rest.split_off(count / threads));
+        let size = |k: usize| count * (k + 1) / threads - count * k / threads;
+        let others = (1..threads).map(|k| Mutex::new(rest.split_off(size(k))));
         Self {
-            first: Mutex::new(first),
-            others,
+            first,
+            others: others.collect(),
         }
     }
 
-    /// Lets a thread act on those of its linkages that contacts have a say in.
-    fn for_each(&self, thread: usize, act: &dyn Fn(&mut Linkage<S>)) {
+    /// Lets a thread act on its teams.
+    fn for_each(&self, thread: usize, act: &dyn Fn(&mut Team, &mut [Linkage<S>])) {
         let own = match thread.checked_sub(1) {
             Some(k) => self.others.get(k),
             None => Some(&self.first),
         };
         if let Some(own) = own {
             let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);
-            own.iter_mut().filter(|l| l.is_coupled()).for_each(act);
+            let mut start = 0;
+            let Hand { teams, linkages } = &mut *own;
+            for team in teams.iter_mut() {
+                let end = start + team.range.len();
+                act(team, &mut linkages[start..end]);
+                start = end;
+            }
         }
     }
 }
@@ -365,8 +387,8 @@ impl<S: Space> RealTime<S> {
         let worth = ((self.graph.records.len() + joints / 8) / 64).max(bodies.len() / 1024) + 1;
         let threads = (around.settings.threads as usize).min(worth).max(1);
         let has_coupled = self.links.linkages.iter().any(Linkage::is_coupled);
-        let linkages = Dealt::new(&mut self.links.linkages, threads);
-        let link = |worker: &Worker<'_>, act: &dyn Fn(&mut Linkage<S>)| {
+        let linkages = Dealt::new(&mut self.links.teams, &mut self.links.linkages, threads);
+        let link = |worker: &Worker<'_>, act: &dyn Fn(&mut Team, &mut [Linkage<S>])| {
             if has_coupled {
                 linkages.for_each(worker.index(), act);
                 worker.wait();
@@ -396,19 +418,23 @@ impl<S: Space> RealTime<S> {
                 rounds.begin(worker);
                 flight.aim(&field, worker.share(count), h);
                 worker.wait();
-                link(worker, &|linkage| linkage.begin(&ground, &field));
+                link(worker, &|team, linkages| {
+                    team.begin(linkages, &ground, (&field, instructions));
+                });
                 rounds.run(worker, &|| {
                     if has_coupled {
                         let mine = &graph.tied[worker.share(graph.tied.len())];
                         grasp::grasp::<S>(instructions, &field, mine, &graph.sides);
                         worker.wait();
-                        link(worker, &|linkage| linkage.settle(&ground, &field));
+                        link(worker, &|team, linkages| {
+                            team.settle(linkages, &ground, (&field, instructions));
+                        });
                     }
                 });
                 worker.wait();
-                if substep < options.substeps {
-                    link(worker, &|linkage| linkage.carry(&field));
-                }
+                link(worker, &|team, linkages| {
+                    team.finish(linkages, &field, substep < options.substeps);
+                });
                 flight.arrive(&field, worker.share(count), h);
                 worker.wait();
             }

@@ -161,7 +161,7 @@ impl Graph {
         }
     }
 
-    /// Bodies that joints tie and that touch something, eight to a group.
+    /// Bodies that joints tie and that touch something, eight of a size to a group.
     fn group_tied(
         &self,
         color: &[u32],
@@ -169,7 +169,8 @@ impl Graph {
         is_tied: &impl Fn(usize) -> bool,
     ) -> Vec<BodyGroup> {
         let is_own = |&k: &u32| is_tied(k as usize) && self.is_held(k as usize);
-        let tied: Vec<u32> = (0..color.len() as u32).filter(is_own).collect();
+        let mut tied: Vec<u32> = (0..color.len() as u32).filter(is_own).collect();
+        tied.sort_unstable_by_key(|&body| (self.size_keys[body as usize], body));
         let group = |eight: &[u32]| {
             let first = sides.len();
             sides.resize(first + self.most_touches(eight), NO_SIDES);

@@ -365,17 +365,16 @@ fn held_inertia<S: Space>(bodies: &Bodies<S>, k: usize) -> [f64; 6] {
         // The same about every axis.
         inertial.inertia
     };
-    let unit = |j: usize| S::Spin::default().with_component(j, 1.0);
+    let six = S::six(&world);
     let turns = S::apply_inertia(&inertial.inv_inertia, S::Spin::splat(1.0)).length() > 0.0;
     let is_free = |axis: usize| turns && inertial.free_spins.component(axis) > 0.0;
     let mut held = [0.0; 6];
     for j in 0..S::SPIN_DIM {
-        let column = S::apply_inertia(&world, unit(j));
         for i in 0..=j {
             // On the diagonal, and above it: (0, 1), (0, 2), (1, 2).
             let place = if i == j { i } else { 2 + i + j };
             held[place] = match (is_free(i) && is_free(j), i == j) {
-                (true, _) => column.component(i),
+                (true, _) => six[place],
                 (false, true) => IMMOVABLE,
                 (false, false) => 0.0,
             };

@@ -8,6 +8,8 @@
 
 use std::collections::BTreeSet;
 
+use super::simd::Number;
+
 /// Diagonal that is added, relative to what is there: joints that say the same twice make S
 /// singular, and then any answer will do.
 const RELAXED: f64 = 1e-10;
@@ -72,21 +74,21 @@ struct Update {
 
 /// A factorised symmetric matrix.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Factors {
+pub(crate) struct Factors<T = f64> {
     nodes: Vec<Node>,
     below: Vec<u32>,
     updates: Vec<Update>,
     /// Entries above the diagonal, column and row, and where each is below it.
     entries: Vec<[u32; 2]>,
     places: Vec<u32>,
-    values: Vec<f64>,
+    values: Vec<T>,
     /// The inverse of D.
-    inverse: Vec<f64>,
+    inverse: Vec<T>,
     /// Rows of a panel before they are divided by D.
-    work: Vec<f64>,
+    work: Vec<T>,
 }
 
-impl Factors {
+impl<T: Copy + Default> Factors<T> {
     /// Looks at a pattern: `blocks` are the first rows of the nodes, and one more at the end; `near`
     /// are the earlier nodes with which each has entries.
     pub(crate) fn new(blocks: &[u32], near: &[Vec<u32>]) -> Self {
@@ -112,10 +114,10 @@ impl Factors {
             });
             size += width * (width + rows[1] - rows[0]);
         }
-        this.values = vec![0.0; size as usize];
-        this.inverse = vec![0.0; blocks.last().map_or(0, |&rows| rows as usize)];
+        this.values = vec![T::default(); size as usize];
+        this.inverse = vec![T::default(); blocks.last().map_or(0, |&rows| rows as usize)];
         let longest = this.nodes.iter().map(|n| (n.rows[1] - n.rows[0]) * n.width);
-        this.work = vec![0.0; longest.max().unwrap_or(0) as usize];
+        this.work = vec![T::default(); longest.max().unwrap_or(0) as usize];
         for (node, of_node) in below.iter().enumerate() {
             let start = this.updates.len() as u32;
             this.plan_updates(of_node);
@@ -123,6 +125,20 @@ impl Factors {
         }
         this.plan_entries(near);
         this
+    }
+
+    /// Factors with the pattern of others, and no numbers yet.
+    pub(crate) fn like<U>(other: &Factors<U>) -> Self {
+        Self {
+            nodes: other.nodes.clone(),
+            below: other.below.clone(),
+            updates: other.updates.clone(),
+            entries: other.entries.clone(),
+            places: other.places.clone(),
+            values: vec![T::default(); other.values.len()],
+            inverse: vec![T::default(); other.inverse.len()],
+            work: vec![T::default(); other.work.len()],
+        }
     }
 
     /// Where row `row` has its entries with the columns of `node`.
@@ -180,31 +196,35 @@ impl Factors {
     }
 
     /// Factorises: `above` are the numbers of [`Factors::entries`], in their order.
-    pub(crate) fn factorise(&mut self, diagonal: &[f64], above: &[f64]) {
-        self.values.fill(0.0);
+    #[inline(always)]
+    pub(crate) fn factorise<N: Number<Stored = T>>(&mut self, diagonal: &[T], above: &[T]) {
+        self.values.fill(T::default());
         for (&place, &number) in self.places.iter().zip(above) {
             self.values[place as usize] = number;
         }
         for k in 0..self.nodes.len() {
             let node = self.nodes[k];
             for c in 0..node.width {
-                let own = diagonal[(node.first + c) as usize] * (1.0 + RELAXED);
-                self.values[(node.own + c * node.width + c) as usize] += own;
+                let given = N::load(&diagonal[(node.first + c) as usize]);
+                let own = &mut self.values[(node.own + c * node.width + c) as usize];
+                let relaxed = given * N::splat(1.0 + RELAXED);
+                (N::load(own) + relaxed).store(own);
             }
             match node.width {
                 0 => {}
-                1 => self.eliminate::<1>(&node, diagonal),
-                2 => self.eliminate::<2>(&node, diagonal),
-                3 => self.eliminate::<3>(&node, diagonal),
-                4 => self.eliminate::<4>(&node, diagonal),
-                5 => self.eliminate::<5>(&node, diagonal),
-                _ => self.eliminate::<WIDEST>(&node, diagonal),
+                1 => self.eliminate::<N, 1>(&node, diagonal),
+                2 => self.eliminate::<N, 2>(&node, diagonal),
+                3 => self.eliminate::<N, 3>(&node, diagonal),
+                4 => self.eliminate::<N, 4>(&node, diagonal),
+                5 => self.eliminate::<N, 5>(&node, diagonal),
+                _ => self.eliminate::<N, WIDEST>(&node, diagonal),
             }
         }
     }
 
     /// Eliminates a node of W rows: divides its panel and takes its part from later ones.
-    fn eliminate<const W: usize>(&mut self, node: &Node, diagonal: &[f64]) {
+    #[inline(always)]
+    fn eliminate<N: Number<Stored = T>, const W: usize>(&mut self, node: &Node, diagonal: &[T]) {
         let count = (node.rows[1] - node.rows[0]) as usize;
         let (first, panel) = (node.first as usize, node.panel as usize);
         let start = panel + count * W;
@@ -212,19 +232,20 @@ impl Factors {
         let (before, panel) = before.split_at_mut(panel);
         let (own, _) = before[node.own as usize..].as_chunks_mut::<W>();
         let inverse = &mut self.inverse[first..first + W];
-        factorise_block(own, inverse, &diagonal[first..first + W]);
+        factorise_block::<N, W>(own, inverse, &diagonal[first..first + W]);
         let (panel, _) = panel.as_chunks_mut::<W>();
         let (whole, _) = self.work[..count * W].as_chunks_mut::<W>();
-        divide(own, inverse, panel, whole);
+        divide::<N, W>(own, inverse, panel, whole);
         let updates = node.updates[0] as usize..node.updates[1] as usize;
         for update in &self.updates[updates] {
             let rows = &panel[update.rows[0] as usize..update.rows[1] as usize];
             let columns = &whole[update.columns[0] as usize..update.columns[1] as usize];
             let mut at = update.target as usize - start;
             for (r, row) in rows.iter().enumerate() {
+                let row = row.each_ref().map(N::load);
                 let end = if update.is_own { r + 1 } else { columns.len() };
                 for (entry, column) in later[at..].iter_mut().zip(&columns[..end]) {
-                    *entry -= dot(row, column);
+                    (N::load(entry) - dot(&row, &column.each_ref().map(N::load))).store(entry);
                 }
                 at += update.stride as usize;
             }
@@ -232,34 +253,35 @@ impl Factors {
     }
 
     /// Solves in place.
-    pub(crate) fn solve(&self, x: &mut [f64]) {
+    #[inline(always)]
+    pub(crate) fn solve<N: Number<Stored = T>>(&self, x: &mut [T]) {
         for node in &self.nodes {
             match node.width {
                 0 => {}
-                1 => self.forwards::<1>(node, x),
-                2 => self.forwards::<2>(node, x),
-                3 => self.forwards::<3>(node, x),
-                4 => self.forwards::<4>(node, x),
-                5 => self.forwards::<5>(node, x),
-                _ => self.forwards::<WIDEST>(node, x),
+                1 => self.forwards::<N, 1>(node, x),
+                2 => self.forwards::<N, 2>(node, x),
+                3 => self.forwards::<N, 3>(node, x),
+                4 => self.forwards::<N, 4>(node, x),
+                5 => self.forwards::<N, 5>(node, x),
+                _ => self.forwards::<N, WIDEST>(node, x),
             }
         }
         for node in self.nodes.iter().rev() {
             match node.width {
                 0 => {}
-                1 => self.backwards::<1>(node, x),
-                2 => self.backwards::<2>(node, x),
-                3 => self.backwards::<3>(node, x),
-                4 => self.backwards::<4>(node, x),
-                5 => self.backwards::<5>(node, x),
-                _ => self.backwards::<WIDEST>(node, x),
+                1 => self.backwards::<N, 1>(node, x),
+                2 => self.backwards::<N, 2>(node, x),
+                3 => self.backwards::<N, 3>(node, x),
+                4 => self.backwards::<N, 4>(node, x),
+                5 => self.backwards::<N, 5>(node, x),
+                _ => self.backwards::<N, WIDEST>(node, x),
             }
         }
     }
 
     /// A node's own block, the rows below it and its panel.
-    #[inline]
-    fn parts<const W: usize>(&self, node: &Node) -> (&[[f64; W]], &[u32], &[[f64; W]]) {
+    #[inline(always)]
+    fn parts<const W: usize>(&self, node: &Node) -> (&[[T; W]], &[u32], &[[T; W]]) {
         let (own, _) = self.values[node.own as usize..].as_chunks::<W>();
         let (panel, _) = self.values[node.panel as usize..].as_chunks::<W>();
         let below = &self.below[node.rows[0] as usize..node.rows[1] as usize];
@@ -267,90 +289,107 @@ impl Factors {
     }
 
     #[allow(clippy::needless_range_loop)] // Rows and columns of a block.
-    fn forwards<const W: usize>(&self, node: &Node, x: &mut [f64]) {
+    #[inline(always)]
+    fn forwards<N: Number<Stored = T>, const W: usize>(&self, node: &Node, x: &mut [T]) {
         let (own, below, panel) = self.parts::<W>(node);
         let first = node.first as usize;
-        let mut y = [0.0; W];
-        y.copy_from_slice(&x[first..first + W]);
+        let mut y: [N; W] = std::array::from_fn(|c| N::load(&x[first + c]));
         for c in 0..W {
             for b in 0..c {
-                y[c] -= own[c][b] * y[b];
+                y[c] = y[c] - N::load(&own[c][b]) * y[b];
             }
         }
-        x[first..first + W].copy_from_slice(&y);
+        for (c, y) in y.into_iter().enumerate() {
+            y.store(&mut x[first + c]);
+        }
         for (&row, l) in below.iter().zip(panel) {
-            x[row as usize] -= dot(l, &y);
+            let x = &mut x[row as usize];
+            (N::load(x) - dot(&l.each_ref().map(N::load), &y)).store(x);
         }
     }
 
     #[allow(clippy::needless_range_loop)] // Rows and columns of a block.
-    fn backwards<const W: usize>(&self, node: &Node, x: &mut [f64]) {
+    #[inline(always)]
+    fn backwards<N: Number<Stored = T>, const W: usize>(&self, node: &Node, x: &mut [T]) {
         let (own, below, panel) = self.parts::<W>(node);
         let first = node.first as usize;
-        let mut y = [0.0; W];
-        for c in 0..W {
-            y[c] = x[first + c] * self.inverse[first + c];
-        }
+        let mut y: [N; W] =
+            std::array::from_fn(|c| N::load(&x[first + c]) * N::load(&self.inverse[first + c]));
         for (&row, l) in below.iter().zip(panel) {
-            let value = x[row as usize];
+            let value = N::load(&x[row as usize]);
             for c in 0..W {
-                y[c] -= l[c] * value;
+                y[c] = y[c] - N::load(&l[c]) * value;
             }
         }
         for c in (0..W).rev() {
             for b in c + 1..W {
-                y[c] -= own[b][c] * y[b];
+                y[c] = y[c] - N::load(&own[b][c]) * y[b];
             }
         }
-        x[first..first + W].copy_from_slice(&y);
+        for (c, y) in y.into_iter().enumerate() {
+            y.store(&mut x[first + c]);
+        }
     }
 }
 
-#[inline]
-fn dot<const W: usize>(a: &[f64; W], b: &[f64; W]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+#[inline(always)]
+fn dot<N: Number, const W: usize>(a: &[N; W], b: &[N; W]) -> N {
+    let mut sum = a[0] * b[0];
+    for k in 1..W {
+        sum = sum + a[k] * b[k];
+    }
+    sum
 }
 
 /// Factorises a node's own block, of which `given` was the diagonal at first.
 #[allow(clippy::needless_range_loop)] // Rows and columns of a block.
-fn factorise_block<const W: usize>(own: &mut [[f64; W]], inverse: &mut [f64], given: &[f64]) {
+#[inline(always)]
+fn factorise_block<N: Number, const W: usize>(
+    own: &mut [[N::Stored; W]],
+    inverse: &mut [N::Stored],
+    given: &[N::Stored],
+) {
+    let mut known = [N::splat(0.0); W];
     for c in 0..W {
-        let mut row = own[c];
+        let mut row = own[c].each_ref().map(N::load);
         for b in 0..c {
             let value = row[b];
-            let l = value * inverse[b];
+            let l = value * known[b];
             for a in b + 1..c {
-                row[a] -= value * own[a][b];
+                row[a] = row[a] - value * N::load(&own[a][b]);
             }
-            row[c] -= value * l;
+            row[c] = row[c] - value * l;
             row[b] = l;
         }
-        inverse[c] = if given[c] > 0.0 {
-            1.0 / row[c].max(given[c] * RELAXED)
-        } else {
-            0.0
-        };
-        own[c] = row;
+        let given = N::load(&given[c]);
+        let pivot = row[c].most(given * N::splat(RELAXED));
+        known[c] = given.choose(N::splat(1.0) / pivot, N::splat(0.0));
+        known[c].store(&mut inverse[c]);
+        for (value, place) in row.into_iter().zip(&mut own[c]) {
+            value.store(place);
+        }
     }
 }
 
 /// Makes L of a panel of S; `whole` is the same times D.
 #[allow(clippy::needless_range_loop)] // Rows and columns of blocks.
-fn divide<const W: usize>(
-    own: &[[f64; W]],
-    inverse: &[f64],
-    panel: &mut [[f64; W]],
-    whole: &mut [[f64; W]],
+#[inline(always)]
+fn divide<N: Number, const W: usize>(
+    own: &[[N::Stored; W]],
+    inverse: &[N::Stored],
+    panel: &mut [[N::Stored; W]],
+    whole: &mut [[N::Stored; W]],
 ) {
-    for (row, whole) in panel.iter_mut().zip(whole) {
+    for (stored, whole) in panel.iter_mut().zip(whole) {
+        let mut row = stored.each_ref().map(N::load);
         for c in 0..W {
             for b in 0..c {
-                row[c] -= row[b] * own[c][b];
+                row[c] = row[c] - row[b] * N::load(&own[c][b]);
             }
         }
-        *whole = *row;
         for c in 0..W {
-            row[c] *= inverse[c];
+            row[c].store(&mut whole[c]);
+            (row[c] * N::load(&inverse[c])).store(&mut stored[c]);
         }
     }
 }
@@ -402,18 +441,18 @@ mod tests {
             near[k].dedup();
         }
         let n = blocks[nodes] as usize;
-        let mut factors = Factors::new(&blocks, &near);
+        let mut factors = Factors::<f64>::new(&blocks, &near);
         let entries: Vec<_> = factors.entries().collect();
         let above: Vec<f64> = (0..entries.len())
             .map(|k| ((k * 37 % 11) as f64 - 5.0) / 5.0)
             .collect();
         let diagonal = vec![60.0; n];
         // Twice, since numbers come anew in every step.
-        factors.factorise(&vec![90.0; n], &above);
-        factors.factorise(&diagonal, &above);
+        factors.factorise::<f64>(&vec![90.0; n], &above);
+        factors.factorise::<f64>(&diagonal, &above);
         let b: Vec<f64> = (0..n).map(|k| (k as f64 * 0.7).sin()).collect();
         let mut x = b.clone();
-        factors.solve(&mut x);
+        factors.solve::<f64>(&mut x);
         let mut product: Vec<f64> = x.iter().map(|x| 60.0 * x).collect();
         for (&(column, row), a) in entries.iter().zip(&above) {
             product[row] += a * x[column];

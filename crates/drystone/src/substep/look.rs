@@ -75,7 +75,9 @@ impl<S: Space> Watch<'_, S> {
             return;
         }
         let mut apart = clearance(self.bodies, a, b);
+        // What touched does so still, as a rule.
         if apart <= slack
+            && !patches.touches(index)
             && let (Some(one), Some(other)) = (&self.cases[a], &self.cases[b])
         {
             // Cases are where bodies were when they last left their base pose.

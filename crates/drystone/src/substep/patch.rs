@@ -47,7 +47,6 @@
 //! speed at which it came.
 
 use super::graph::{BodyGroup, Sides};
-pub(crate) use super::grasp::Grasp;
 use super::records::RecordGroup;
 use super::reduced::{Axes, Grip, Held, Moving, Twist, V3, sub, zero};
 use super::shared::Shared;
@@ -118,7 +117,7 @@ pub(crate) struct Field<'a> {
     /// Mass and inertia over h².
     pub(crate) mass: Shared<'a, Column>,
     pub(crate) inertia: Shared<'a, Column>,
-    /// What holds the bodies of linkages: two columns each, see [`Grasp`].
+    /// What holds the bodies of linkages: two columns each, see [`super::grasp`].
     pub(crate) grasp: Shared<'a, Column>,
 }
 
@@ -459,9 +458,28 @@ fn add_side<S: Space, V: Wide>(
     S::hold(&axes, &grip, seen.arm_b, side, held);
 }
 
+/// What patches do to the bodies of a group.
+#[inline(always)]
+pub(super) fn held_by_patches<S: Space, V: Wide>(
+    field: &Field<'_>,
+    group: &BodyGroup,
+    sides: &[Sides],
+) -> Held<V> {
+    let own = S::motion(&gather::<V>(&field.shift, &group.bodies));
+    let aim = S::motion(&gather::<V>(&field.aim, &group.bodies));
+    let mut held = Held::by(Moving {
+        linear: [zero(); 3],
+        angular: [zero(); 3],
+    });
+    for entry in &sides[group.start as usize..group.end as usize] {
+        add_side::<S, V>(field, entry, (&own, &aim), &mut held);
+    }
+    held
+}
+
 /// What inertia and patches do to the bodies of a group, where they are, and their inertia.
 #[inline(always)]
-pub(super) fn held<S: Space, V: Wide>(
+fn held<S: Space, V: Wide>(
     field: &Field<'_>,
     group: &BodyGroup,
     sides: &[Sides],

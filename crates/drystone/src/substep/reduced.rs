@@ -22,8 +22,8 @@
 //! (M and I over h²): ten numbers, however many springs. Eliminating l leaves a symmetric 3 × 3
 //! system for θ (one number in the plane).
 
-use super::patch::Grasp;
-use super::simd::{LANES, Wide};
+use super::links::{Resistance, SPRINGS};
+use super::simd::{LANES, Number, Wide};
 use crate::space::{D2, D3};
 
 /// Three numbers a lane.
@@ -100,8 +100,8 @@ pub trait Reduced: Sized {
     /// The motion that balances force and torque. `mass` is along the axes, `inertia` packed as
     /// `s2`, both over h².
     fn balance<V: Wide>(held: &Held<V>, mass: V3<V>, inertia: &[V; 6]) -> Moving<V>;
-    /// Adds springs to a resistance: x, y, z, then turns (the plane's turn is the first of these).
-    fn add_springs(grasp: &Grasp, resistance: &mut [[f64; 6]; 6]);
+    /// Adds springs (S₀, S₁, S₂) to a resistance.
+    fn add_springs<N: Number>(springs: &[N; SPRINGS], resistance: &mut Resistance<N>);
     /// Inertia times an angular motion.
     fn turned<V: Wide>(inertia: &[V; 6], angular: V3<V>) -> V3<V>;
 }
@@ -231,22 +231,20 @@ impl Reduced for D3 {
         }
     }
 
-    fn add_springs(grasp: &Grasp, h: &mut [[f64; 6]; 6]) {
-        let [x, y, z] = grasp.s1;
-        let [xx, yy, zz, xy, xz, yz] = grasp.s2;
-        let cross = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]];
-        let turning = [
-            [yy + zz, -xy, -xz],
-            [-xy, xx + zz, -yz],
-            [-xz, -yz, xx + yy],
-        ];
+    #[inline(always)]
+    fn add_springs<N: Number>(springs: &[N; SPRINGS], h: &mut Resistance<N>) {
+        let [s0, x, y, z, xx, yy, zz, xy, xz, yz] = *springs;
+        let o = N::splat(0.0);
+        let cross = [[o, z, -y], [-z, o, x], [y, -x, o]];
         for i in 0..3 {
-            h[i][i] += grasp.s0;
+            h.linear[i] = h.linear[i] + s0;
             for j in 0..3 {
-                h[3 + i][j] += cross[i][j];
-                h[j][3 + i] += cross[i][j];
-                h[3 + i][3 + j] += turning[i][j];
+                h.cross[i][j] = h.cross[i][j] + cross[i][j];
             }
+        }
+        let turning = [yy + zz, xx + zz, xx + yy, -xy, -xz, -yz];
+        for (sum, part) in h.turning.iter_mut().zip(turning) {
+            *sum = *sum + part;
         }
     }
 
@@ -372,14 +370,14 @@ impl Reduced for D2 {
         held.s2[0] = held.s2[0] + (k * square + V::splat(2.0) * mixed + kaa);
     }
 
-    fn add_springs(grasp: &Grasp, h: &mut [[f64; 6]; 6]) {
-        let lever = [-grasp.s1[1], grasp.s1[0]];
-        for i in 0..2 {
-            h[i][i] += grasp.s0;
-            h[3][i] += lever[i];
-            h[i][3] += lever[i];
+    #[inline(always)]
+    fn add_springs<N: Number>(springs: &[N; SPRINGS], h: &mut Resistance<N>) {
+        let lever = [-springs[2], springs[1]];
+        for (i, lever) in lever.into_iter().enumerate() {
+            h.linear[i] = h.linear[i] + springs[0];
+            h.cross[i][0] = h.cross[i][0] + lever;
         }
-        h[3][3] += grasp.s2[0];
+        h.turning[0] = h.turning[0] + springs[4];
     }
 
     #[inline(always)]

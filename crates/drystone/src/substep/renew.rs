@@ -233,7 +233,10 @@ fn fresh<S: Space>(
         basis: basis_along::<S>(points[0].normal, manner.slide),
         count,
         points: kept,
-        anchors: kept.map(|p| frame.local_point(p.position)),
+        anchors: std::array::from_fn(|k| match kept.get(k) {
+            Some(point) if k < count => frame.local_point(point.position),
+            _ => S::Vector::default(),
+        }),
     }
 }
 

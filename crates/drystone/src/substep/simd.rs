@@ -9,9 +9,14 @@
 //! rounding (add, subtract, multiply, divide, square root) or a comparison; nothing is fused,
 //! approximated or reordered, and lanes never mix. `most` and `least` return the second operand
 //! where the two are equal or unordered, as the machine's instruction does.
+//!
+//! [`Number`] is the same for `f64`: one of them, or four side by side ([`Wide::Double`]).
 
 #![allow(unsafe_code)]
 
+mod double;
+
+pub use double::{DOUBLES, Number, PortableDouble, Quad};
 use serde::{Deserialize, Serialize};
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -32,6 +37,8 @@ pub trait Wide:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
+    /// Four numbers of double precision by the same instructions.
+    type Double: Number<Stored = Quad>;
     /// The same number eight times.
     fn splat(value: f32) -> Self;
     /// From memory.
@@ -48,6 +55,8 @@ pub trait Wide:
     fn positive(self) -> Self;
     /// Lane j of row i becomes lane i of row j.
     fn transpose(rows: [Self; LANES]) -> [Self; LANES];
+    /// Four numbers of each of four columns, from place `first` on: those of a place side by side.
+    fn side_by_side(columns: &[Column; DOUBLES], first: usize) -> [Self::Double; DOUBLES];
 }
 
 /// Eight numbers in an array.
@@ -79,6 +88,7 @@ impl Neg for Portable {
 }
 
 impl Wide for Portable {
+    type Double = PortableDouble;
     #[inline(always)]
     fn splat(value: f32) -> Self {
         Self([value; LANES])
@@ -118,6 +128,13 @@ impl Wide for Portable {
     #[inline(always)]
     fn transpose(rows: [Self; LANES]) -> [Self; LANES] {
         std::array::from_fn(|j| Self(std::array::from_fn(|i| rows[i].0[j])))
+    }
+    #[inline(always)]
+    fn side_by_side(columns: &[Column; DOUBLES], first: usize) -> [PortableDouble; DOUBLES] {
+        std::array::from_fn(|k| {
+            let row = columns.each_ref().map(|column| column.0[first + k]);
+            PortableDouble::load(&Quad(row.map(f64::from)))
+        })
     }
 }
 
@@ -238,6 +255,7 @@ pub(crate) use avx::Avx;
 
 #[cfg(target_arch = "x86_64")]
 mod avx {
+    use super::double::{AvxDouble, DOUBLES};
     use super::{Add, Column, Div, LANES, Mul, Neg, Sub, Wide};
     use std::arch::x86_64::*;
 
@@ -276,6 +294,7 @@ mod avx {
 
     // SAFETY of every block below: see `Avx`; loads and stores are of aligned columns.
     impl Wide for Avx {
+        type Double = AvxDouble;
         #[inline(always)]
         fn splat(value: f32) -> Self {
             Self(unsafe { _mm256_set1_ps(value) })
@@ -305,6 +324,30 @@ mod avx {
             unsafe {
                 let mask = _mm256_cmp_ps::<_CMP_GT_OQ>(self.0, _mm256_setzero_ps());
                 Self(_mm256_and_ps(mask, _mm256_set1_ps(1.0)))
+            }
+        }
+        #[inline(always)]
+        fn side_by_side(columns: &[Column; DOUBLES], first: usize) -> [AvxDouble; DOUBLES] {
+            let rows = columns.each_ref().map(|column| {
+                let row = &column.0[first..first + DOUBLES];
+                unsafe { _mm_loadu_ps(row.as_ptr()) }
+            });
+            unsafe {
+                let (low, high) = (
+                    _mm_unpacklo_ps(rows[0], rows[1]),
+                    _mm_unpacklo_ps(rows[2], rows[3]),
+                );
+                let (low_end, high_end) = (
+                    _mm_unpackhi_ps(rows[0], rows[1]),
+                    _mm_unpackhi_ps(rows[2], rows[3]),
+                );
+                [
+                    _mm_movelh_ps(low, high),
+                    _mm_movehl_ps(high, low),
+                    _mm_movelh_ps(low_end, high_end),
+                    _mm_movehl_ps(high_end, low_end),
+                ]
+                .map(|row| AvxDouble(_mm256_cvtps_pd(row)))
             }
         }
         #[inline(always)]

@@ -116,6 +116,11 @@ impl<S: Space> Patches<S> {
         self.pairs[index].free_until
     }
 
+    /// Whether a pair has patches.
+    pub(crate) fn touches(&self, index: usize) -> bool {
+        self.pairs[index].first != NONE
+    }
+
     pub(crate) fn pair_count(&self) -> usize {
         self.pairs.len()
     }

@@ -28,6 +28,7 @@ mod intersect_meshes;
 mod joints;
 mod judge;
 mod large_cloth;
+mod linkages;
 mod matrix;
 mod motion;
 mod oracles;

@@ -59,7 +59,7 @@ impl<S: Space> Linkage<S> {
             *missing = -row.moved(&self.x);
         }
         if let Some(factors) = &self.factors {
-            factors.solve(&mut self.missing);
+            factors.solve::<f64>(&mut self.missing);
         }
         for (row, &impulse) in self.rows.iter().zip(&self.missing) {
             row.push(impulse, &mut self.x);

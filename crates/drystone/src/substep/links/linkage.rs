@@ -12,8 +12,9 @@ use crate::body::{Bodies, Motion};
 use crate::joint::rows::{Coordinate, Gauge, Poses, Role};
 use crate::shape::Pose;
 use crate::space::{Components, Linear, Space};
+use crate::substep::columns::get;
 use crate::substep::elimination::{Factors, elimination_order};
-use crate::substep::patch::Grasp;
+use crate::substep::patch::Field;
 
 /// Entries of S a joint up to which a linkage is factorised.
 const MOST_ENTRIES: usize = 8;
@@ -58,6 +59,8 @@ pub(crate) struct Linkage<S: Space> {
     pub(super) is_touched: Vec<bool>,
     pub(super) has_contact: bool,
     pub(super) is_awake: bool,
+    /// Whether all of its joints are ball joints and hinges ([`super::team`]).
+    pub(super) is_plain: bool,
     /// Where in a step directions are taken.
     pub(super) part: f64,
     /// Poses of centres of mass and motions at the start of a substep or stride.
@@ -80,17 +83,7 @@ pub(crate) struct Linkage<S: Space> {
     pub(super) largest: f64,
     /// Displacements that rows were made for.
     pub(super) made_for: Vec<Motion<S>>,
-    /// H⁻¹ of bodies where contacts have a say: x, y, z, then turns.
-    pub(super) answers: Vec<[[f64; 6]; 6]>,
-    /// What contacts did to bodies when `answers` were worked out.
-    pub(super) grasps: Vec<Grasp>,
-    /// Whether rows have been made in this substep, and how far its bodies moved in the last round
-    /// of it, m.
-    pub(super) is_shaped: bool,
-    pub(super) stirred: f64,
     pub(super) pushed: Vec<Motion<S>>,
-    /// Where bodies would be with the forces of the round before.
-    pub(super) missed: Vec<Motion<S>>,
     pub(super) missing: Vec<f64>,
     /// Whether it was hit in this step, and impulses of that along locks, N·s or N·m·s.
     pub(super) is_hit: bool,
@@ -149,6 +142,7 @@ impl<S: Space> Linkage<S> {
             is_touched: vec![false; count],
             has_contact: false,
             is_awake: true,
+            is_plain: false,
             part: 0.0,
             x: vec![Motion::default(); count],
             pose: vec![Pose::default(); count],
@@ -164,12 +158,7 @@ impl<S: Space> Linkage<S> {
             taut: vec![Stiffer::default(); count],
             largest: 0.0,
             made_for: vec![Motion::default(); count],
-            answers: vec![[[0.0; 6]; 6]; count],
-            grasps: vec![Grasp::default(); count],
-            is_shaped: false,
-            stirred: 0.0,
             pushed: vec![Motion::default(); count],
-            missed: vec![Motion::default(); count],
             missing: vec![0.0; locks],
             is_hit: false,
             blows: vec![0.0; locks],
@@ -224,7 +213,7 @@ impl<S: Space> Linkage<S> {
                 self.diagonal.clear();
                 let diagonal = rows[..self.locks].iter().map(|r| r.diagonal);
                 self.diagonal.extend(diagonal);
-                factors.factorise(&self.diagonal, &self.above);
+                factors.factorise::<f64>(&self.diagonal, &self.above);
             }
             None => self.invert_blocks(),
         }
@@ -263,8 +252,23 @@ impl<S: Space> Linkage<S> {
         }
     }
 
+    /// Works out the inertia of bodies, and the same with what known forces add.
+    pub(super) fn weigh(&mut self, ground: &Ground<'_, S>, h: f64) {
+        for (k, &body) in self.bodies.iter().enumerate() {
+            if ground.bodies.is_dynamic(body as usize) {
+                let inertial = &ground.bodies.inertial[body as usize];
+                self.bare[k] = inertial.inertia_at(self.pose[k].rotation);
+                self.inertia[k] = self.bare[k];
+                for (arm, s) in self.stiffer[k].arms.iter().take(self.stiffer[k].count) {
+                    self.inertia[k] = S::stiffened(&self.inertia[k], *arm, h * h * s);
+                }
+            }
+        }
+    }
+
     /// Works out how bodies resist displacements.
     pub(super) fn stiffen(&mut self, ground: &Ground<'_, S>, h: f64) {
+        self.weigh(ground, h);
         let bodies = ground.bodies;
         for (k, &body) in self.bodies.iter().enumerate() {
             let body = body as usize;
@@ -276,16 +280,10 @@ impl<S: Space> Linkage<S> {
             }
             let heavier = 1.0 + h * h * stiffer.linear / inertial.mass;
             self.inverse_mass[k] = inertial.inv_mass * (1.0 / heavier);
-            let rotation = self.pose[k].rotation;
-            self.bare[k] = inertial.inertia_at(rotation);
-            self.inertia[k] = self.bare[k];
-            for (arm, s) in stiffer.arms.iter().take(stiffer.count) {
-                self.inertia[k] = S::stiffened(&self.inertia[k], *arm, h * h * s);
-            }
             self.inverse[k] = if stiffer.count > 0 && bodies.turns(body) {
                 inertial.masked(S::invert_inertia(&self.inertia[k]))
             } else {
-                inertial.inv_inertia_at(rotation)
+                inertial.inv_inertia_at(self.pose[k].rotation)
             };
         }
     }
@@ -331,6 +329,30 @@ impl<S: Space> Linkage<S> {
     /// Whether contacts have a say.
     pub(crate) fn is_coupled(&self) -> bool {
         self.is_awake && self.has_contact
+    }
+
+    /// Starts the next substep from where the last one ended.
+    pub(super) fn carry(&mut self, field: &Field<'_>) {
+        for (k, &body) in self.bodies.iter().enumerate() {
+            let x: Motion<S> = get(&field.shift.read(body as usize + 1));
+            self.pose[k].position += x.linear;
+            self.pose[k].rotation = S::turn(self.pose[k].rotation, x.spin);
+            self.x[k] = x;
+        }
+        for row in &mut self.rows {
+            // A speed is a difference of coordinates, a damper pulls at where it was.
+            row.offset -= row.lag * row.moved(&self.x);
+        }
+    }
+
+    /// Takes over the forces of the step before.
+    pub(super) fn recall(&mut self, known: &KnownRows) {
+        for joint in &self.joints {
+            for (known, &at) in known.of(joint.joint).iter().zip(&joint.at) {
+                self.rows[at as usize].force = known.force;
+            }
+        }
+        self.largest = self.largest_force();
     }
 
     /// Remembers forces.
@@ -396,7 +418,7 @@ impl<S: Space> Linkage<S> {
             *missing = -(row.missing + row.moved(&self.x));
         }
         if let Some(factors) = &self.factors {
-            factors.solve(&mut self.missing);
+            factors.solve::<f64>(&mut self.missing);
         }
         for (row, &change) in self.rows.iter_mut().zip(&self.missing) {
             row.force += change;

@@ -26,10 +26,10 @@
 //!
 //! A linkage that touches something is one block of the block descent: its bodies move together to
 //! where inertia, their contacts and their joints balance, all other bodies held still. What contacts
-//! do to each body comes from the kernels ([`Grasp`]) and is added to its load and to H.
+//! do to each body comes from the kernels ([`super::grasp`]) and is added to its load and to H.
 //!
 //! A taut linkage is sensitive to what its joints are open by: its rows are made again in every
-//! round, that of a slack one only when it has turned ([`coupled`]). What hits a linkage is dealt with
+//! round, that of a slack one only when it has turned ([`team`]). What hits a linkage is dealt with
 //! before all this, at the level of velocities ([`blow`]).
 //!
 //! Limits, motors and springs have bounds or give way; these rows are swept one by one before the
@@ -40,7 +40,6 @@
 use std::collections::BTreeMap;
 
 mod blow;
-mod coupled;
 mod known;
 mod linkage;
 mod march;
@@ -48,6 +47,7 @@ mod pattern;
 mod pull;
 mod row;
 mod taut;
+mod team;
 mod velocity;
 mod weave;
 
@@ -63,6 +63,9 @@ use known::KnownRows;
 use linkage::JointRows;
 pub(crate) use linkage::Linkage;
 use serde::{Deserialize, Serialize};
+pub(crate) use team::Resistance;
+use team::make_teams;
+pub(crate) use team::{SPRINGS, Team};
 
 /// Numbers that all rows of a substep share.
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +105,9 @@ pub(crate) struct Links<S: Space> {
     version: u64,
     #[serde(skip)]
     pub(crate) linkages: Vec<Linkage<S>>,
+    /// Linkages that are alike, side by side.
+    #[serde(skip)]
+    pub(crate) teams: Vec<Team>,
     /// Bodies of each joint, in order.
     #[serde(skip)]
     ties: Vec<[u32; 2]>,
@@ -115,6 +121,7 @@ impl<S: Space> Default for Links<S> {
             known: KnownRows::default(),
             version: 0,
             linkages: Vec::new(),
+            teams: Vec::new(),
             ties: Vec::new(),
             linkage_of: Vec::new(),
         }
@@ -214,10 +221,11 @@ impl<S: Space> Links<S> {
                 });
         }
         self.known = known;
-        self.linkages = groups
+        let linkages = groups
             .into_values()
             .map(|group| Linkage::new(bodies, group, &ends))
             .collect();
+        (self.linkages, self.teams) = make_teams(bodies, linkages);
         self.linkage_of.clear();
         self.linkage_of.resize(bodies.len(), None);
         for (k, linkage) in self.linkages.iter().enumerate() {
@@ -242,11 +250,8 @@ impl<S: Space> Links<S> {
         &self,
         mut f: impl FnMut([usize; 2], S::Vector, [S::Spin; 2], f64),
     ) {
-        for linkage in self.linkages.iter().filter(|linkage| linkage.is_coupled()) {
-            for row in &linkage.rows {
-                let ends = [row.a, row.b].map(|k| linkage.bodies[k as usize] as usize);
-                f(ends, row.n, [row.j_a, row.j_b], row.force);
-            }
+        for team in &self.teams {
+            team.for_each_force(&self.linkages[team.range.clone()], &mut f);
         }
     }
 
@@ -269,7 +274,11 @@ impl<S: Space> Links<S> {
                 linkage.start(bodies);
             }
             if linkage.is_coupled() {
-                linkage.aim_rows(bodies, law, &mut self.known);
+                if linkage.is_plain {
+                    linkage.recall(&self.known);
+                } else {
+                    linkage.aim_rows(bodies, law, &mut self.known);
+                }
             }
         }
     }

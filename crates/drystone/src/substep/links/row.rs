@@ -97,9 +97,9 @@ impl<S: Space> LinkRow<S> {
 /// An entry of S off its diagonal: two rows that share bodies.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    rows: [u32; 2],
+    pub(super) rows: [u32; 2],
     /// Which ends they share: the first's A with the second's A, A with B, B with A, B with B.
-    shared: [bool; 4],
+    pub(super) shared: [bool; 4],
 }
 
 impl Entry {

@@ -10,8 +10,8 @@ use crate::joint::rows::Poses;
 use crate::space::Space;
 
 /// Where in a step directions are taken.
-const LEAST_PART: f64 = 0.02;
-const MOST_PART: f64 = 0.55;
+pub(super) const LEAST_PART: f64 = 0.02;
+pub(super) const MOST_PART: f64 = 0.55;
 /// A later part by less than this is not worth solving again.
 const NOTICEABLE_PART: f64 = 0.05;
 impl<S: Space> Linkage<S> {
@@ -55,9 +55,14 @@ impl<S: Space> Linkage<S> {
         LEAST_PART + (MOST_PART - LEAST_PART) * fastest.min(1.0)
     }
 
-    fn largest_force(&self) -> f64 {
+    pub(super) fn largest_force(&self) -> f64 {
         let forces = self.rows.iter().map(|row| row.force.abs());
         forces.fold(0.0, f64::max)
+    }
+
+    /// Whether forces up to `largest` may ask for directions later in the step.
+    pub(super) fn may_tighten(&self, largest: f64) -> bool {
+        self.factors.is_some() && self.part < MOST_PART && largest > 2.0 * self.largest
     }
 
     /// Takes directions later in the step if the forces that have just been found ask for it; whether
@@ -65,7 +70,7 @@ impl<S: Space> Linkage<S> {
     /// directions for that, it would make energy out of nothing.
     pub(super) fn tighten(&mut self, bodies: &Bodies<S>, h: f64) -> bool {
         let largest = self.largest_force();
-        if self.factors.is_none() || self.part >= MOST_PART || largest <= 2.0 * self.largest {
+        if !self.may_tighten(largest) {
             return false;
         }
         self.largest = largest;
