@@ -236,11 +236,12 @@ impl Reduced for D3 {
         let [s0, x, y, z, xx, yy, zz, xy, xz, yz] = *springs;
         let o = N::splat(0.0);
         let cross = [[o, z, -y], [-z, o, x], [y, -x, o]];
-        for i in 0..3 {
-            h.linear[i] = h.linear[i] + s0;
-            for j in 0..3 {
-                h.cross[i][j] = h.cross[i][j] + cross[i][j];
-            }
+        for linear in &mut h.linear {
+            *linear = *linear + s0;
+        }
+        let sums = h.cross.as_flattened_mut().iter_mut();
+        for (sum, part) in sums.zip(cross.as_flattened()) {
+            *sum = *sum + *part;
         }
         let turning = [yy + zz, xx + zz, xx + yy, -xy, -xz, -yz];
         for (sum, part) in h.turning.iter_mut().zip(turning) {

@@ -129,7 +129,7 @@ impl<N: Number> Answer<N> {
 
     /// What unit forces along x, y and z at the end of an arm do.
     #[inline(always)]
-    pub(super) fn to_forces_at(&self, [x, y, z]: [N; 3]) -> [[N; 6]; 3] {
+    pub(super) fn of_forces_at(&self, [x, y, z]: [N; 3]) -> [[N; 6]; 3] {
         let (a, b, t) = (&self.linear, &self.cross, &self.turning);
         // The torque of a force along an axis has two parts: about which axes, and how large.
         let torques = [[(1, z), (2, -y)], [(0, -z), (2, x)], [(0, y), (1, -x)]];
@@ -147,7 +147,7 @@ impl<N: Number> Answer<N> {
 
     /// What a torque does.
     #[inline(always)]
-    pub(super) fn to_torque(&self, torque: [N; 3]) -> [N; 6] {
+    pub(super) fn of_torque(&self, torque: [N; 3]) -> [N; 6] {
         let (b, t) = (&self.cross, symmetric_times(&self.turning, torque));
         std::array::from_fn(|k| {
             if k < 3 {
@@ -210,11 +210,11 @@ mod tests {
             }
         }
         let arm = [0.3, -0.2, 0.7];
-        for (axis, moved) in inverse.to_forces_at(arm).into_iter().enumerate() {
+        for (axis, moved) in inverse.of_forces_at(arm).into_iter().enumerate() {
             let unit: [f64; 3] = std::array::from_fn(|k| f64::from(u8::from(k == axis)));
             let [x, y, z] = arm;
             let torque = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]][axis];
-            let (straight, turned) = (inverse.to(unit, torque), inverse.to_torque(torque));
+            let (straight, turned) = (inverse.to(unit, torque), inverse.of_torque(torque));
             let alone = inverse.to(unit, [0.0; 3]);
             for k in 0..6 {
                 assert!((moved[k] - straight[k]).abs() < 1e-15);

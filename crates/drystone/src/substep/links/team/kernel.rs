@@ -127,12 +127,8 @@ fn hold<S: Space, N: Number<Stored = Quad>>(
             torque[axis] = torque[axis] + grasp[3 + axis];
         }
     }
-    for axis in S::DIM..3 {
-        force[axis] = N::splat(0.0);
-    }
-    for axis in S::SPIN_DIM..3 {
-        torque[axis] = N::splat(0.0);
-    }
+    force[S::DIM..].fill(N::splat(0.0));
+    torque[S::SPIN_DIM..].fill(N::splat(0.0));
     if is_bent.contains(&true) || is_other.contains(&true) {
         let mut resistance = Resistance {
             linear: get(&body.resists),

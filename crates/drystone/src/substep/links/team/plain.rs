@@ -258,6 +258,10 @@ fn known_force<N: Number<Stored = Quad>>(team: &Team, first: usize) -> [N; 3] {
 
 /// Says what rows are after, and where in the step directions are taken.
 #[inline(always)]
+#[expect(
+    clippy::extra_unused_type_parameters,
+    reason = "every kernel has a space"
+)]
 fn aim_kernel<S: Space, V: Wide>(team: &mut Team, law: &LinkLaw) {
     aim::<V::Double>(team, law);
 }
@@ -308,6 +312,10 @@ fn aim<N: Number<Stored = Quad>>(team: &mut Team, law: &LinkLaw) {
 
 /// Makes rows for the present displacements, and says how bodies resist.
 #[inline(always)]
+#[expect(
+    clippy::extra_unused_type_parameters,
+    reason = "every kernel has a space"
+)]
 fn shape_kernel<S: Space, V: Wide>(team: &mut Team, law: &LinkLaw) {
     let part = V::Double::load(&team.part);
     // The rows of those that have not turned stay as they are.

@@ -50,11 +50,11 @@ pub(super) fn answer_rows<N: Number<Stored = Quad>>(team: &mut Team) {
             let answer = &team.bodies[joint.ends[side] as usize].answer;
             let answer = Answer::<N>::load(answer);
             let arm = get::<N, 3>(&joint.arms[side]);
-            let of_points = answer.to_forces_at(arm);
+            let of_points = answer.of_forces_at(arm);
             for (k, row) in rows.iter_mut().enumerate() {
                 let moved = match of_points.get(k) {
                     Some(moved) => *moved,
-                    None => answer.to_torque(get(row.lever(side))),
+                    None => answer.of_torque(get(row.lever(side))),
                 };
                 let own = if k < 3 {
                     at_point(moved, arm)[k]
