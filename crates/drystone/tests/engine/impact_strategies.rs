@@ -275,3 +275,30 @@ fn a_closing_press_is_infeasible_when_there_is_no_room() {
         assert!(room > 0.01 && room < 0.013, "{}: {room}", strategy.name());
     }
 }
+
+/// A fast ball hits the first of two that lie together; the second, which nothing has hit, is
+/// pushed on within the same step, and must be seen to reach a fourth.
+#[test]
+fn what_is_pushed_through_an_old_contact_is_looked_at_again() {
+    for strategy in BOTH {
+        for case in 0..24 {
+            let mut world: World3 = world(strategy);
+            world.settings_mut().gravity = DVec3::ZERO;
+            let ball = Shape3::ball(0.5).unwrap();
+            let gap = 0.004 + 0.002 * f64::from(case);
+            let row = [(-4.0, 60.0), (0.0, 0.1), (1.001, 0.0), (2.02 + gap, 0.05)];
+            let balls = row.map(|(x, speed)| {
+                let ball = Body::rigid(ball.clone()).at(DVec3::X * x);
+                world.add(ball.moving(DVec3::X * speed)).unwrap()
+            });
+            for step in 0..30 {
+                world.step().unwrap();
+                let places = balls.map(|ball| world.pose(ball).unwrap().position.x);
+                for pair in places.windows(2) {
+                    let apart = pair[1] - pair[0] - 1.0;
+                    assert!(apart > 0.0, "{} {case} {step}: {apart}", strategy.name());
+                }
+            }
+        }
+    }
+}
