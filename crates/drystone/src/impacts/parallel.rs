@@ -16,7 +16,7 @@ use crate::space::Space;
 use crate::world::Phase;
 
 /// Part of the distance that is kept by which impacts of nodes may miss it.
-const ENOUGH: f64 = 0.25;
+const ENOUGH: f64 = 0.5;
 
 /// Makes a step.
 pub(crate) fn parallel<S: Space>(
@@ -33,6 +33,7 @@ pub(crate) fn parallel<S: Space>(
         register: Register::new(start.solved, bodies.len()),
         coupled: None,
         velocities: start.free.clone(),
+        rows: Vec::new(),
         solve: SolveReport {
             converged: true,
             ..SolveReport::default()
@@ -81,6 +82,8 @@ struct Step<'a, S: Space> {
     /// The problem of what does not meet contact node by node, if there is such.
     coupled: Option<(Assembled<S>, Impulses<S>)>,
     velocities: Vec<Motion<S>>,
+    /// Of each impact in the register: how it is swept, if it can be.
+    rows: Vec<Option<NodeRow<S>>>,
     solve: SolveReport,
 }
 
@@ -102,11 +105,8 @@ impl<S: Space> Step<'_, S> {
             ENOUGH * self.start.options.keep / settings.dt,
         );
         let mut parts = self.part(elastic, &solver);
-        let (register, rows) = (&self.register, self.flight.node_rows(&self.start.free));
-        let rows = find(settings.threads as usize, &parts.changed, |&k, found| {
-            let (hit, impulse) = (&register.hits[k as usize], register.impulses[k as usize]);
-            found.extend(rows.row(k, hit, impulse));
-        });
+        self.write_rows(&parts.changed);
+        let rows: Vec<NodeRow<S>> = self.rows_of(&parts.changed);
         if rows.len() < parts.changed.len() {
             // Something is heavier along one axis than along another.
             parts = Parts {
@@ -120,6 +120,34 @@ impl<S: Space> Step<'_, S> {
         }
         self.register.settled();
         Ok(())
+    }
+
+    /// Writes down how those of these impacts that are new are swept.
+    fn write_rows(&mut self, numbers: &[u32]) {
+        let (register, writer) = (&self.register, self.flight.node_rows(&self.start.free));
+        let new = numbers.iter().copied().filter(|&k| register.is_new(k));
+        let new: Vec<u32> = new.collect();
+        let threads = self.start.settings.threads as usize;
+        let written = find(threads, &new, |&k, found| {
+            let (hit, impulse) = (&register.hits[k as usize], register.impulses[k as usize]);
+            found.push(writer.row(k, hit, impulse));
+        });
+        self.rows.resize(register.hits.len(), None);
+        for (k, row) in new.into_iter().zip(written) {
+            self.rows[k as usize] = row;
+        }
+    }
+
+    /// How these impacts are swept, with their impulses so far; those that can't be are left out.
+    fn rows_of(&self, numbers: &[u32]) -> Vec<NodeRow<S>> {
+        let row = |&k: &u32| {
+            self.rows[k as usize].map(|row| NodeRow {
+                is_new: self.register.is_new(k),
+                impulse: self.register.impulses[k as usize],
+                ..row
+            })
+        };
+        numbers.iter().filter_map(row).collect()
     }
 
     /// Tells impacts of nodes with their own masses from others.

@@ -11,16 +11,17 @@
 //!
 //! # Threads
 //!
-//! Islands do not meet; threads take them up one after the other. Contacts of a **large** island
-//! are coloured, each with the lowest colour that no contact before it has with a node of its
-//! own; contacts of a colour share no node, and threads share them out. Which islands are large and
-//! which colours there are does not depend on the number of threads, so neither do the bits.
+//! Islands do not meet; threads take them up one after the other. A **large** island is swept by
+//! all of them together ([`large`]). Which islands are large does not depend on the number of
+//! threads, so neither do the bits.
+
+mod large;
 
 use crate::body::Motion;
 use crate::problem::Island;
 use crate::solve::SolveReport;
 use crate::space::{Components, Linear, Space};
-use crate::substep::crew::{self, Worker};
+use crate::substep::crew;
 use crate::substep::shared::Shared;
 use std::ops::Range;
 
@@ -32,16 +33,16 @@ const COLD: u32 = 20;
 const LARGE: usize = 1500;
 /// Contacts of small islands that a thread takes up at a time.
 const PIECE: usize = 256;
-/// Colours at most; what finds none free is swept by one thread.
-const COLOURS: usize = 64;
 
 /// A contact of nodes, with what does not move by impulses on the other side or none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NodeRow<S: Space> {
     /// Which impact it is.
     pub(super) hit: u32,
+    /// Whether it is new since its island was last solved, or seen with new eyes.
+    pub(super) is_new: bool,
     /// Nodes that move.
-    pub(super) count: u32,
+    pub(super) count: u8,
     pub(super) nodes: [u32; 4],
     /// How much of each node's velocity is in the contact's.
     pub(super) weights: [f64; 4],
@@ -70,7 +71,7 @@ impl<S: Space> NodeRow<S> {
         let at = known.clone().position(|&k| k == node);
         let at = at.unwrap_or(self.count as usize);
         *self.nodes.get_mut(at)? = node;
-        self.count = self.count.max(at as u32 + 1);
+        self.count = self.count.max(at as u8 + 1);
         self.weights[at] += weight;
         self.answers[at] += weight * answer;
         Some(())
@@ -99,9 +100,9 @@ impl<S: Space> NodeRow<S> {
         }
     }
 
-    /// Solves the contact with the others as they are.
+    /// Solves the contact with the others as they are. Gives the change of its impulse, N·s.
     #[inline]
-    fn relax(&mut self, motion: &Shared<'_, Motion<S>>) {
+    fn relax(&mut self, motion: &Shared<'_, Motion<S>>) -> S::Vector {
         let (u, n) = (self.velocity(motion), self.normal);
         let (closing, pressed) = (u.dot(n), self.impulse.dot(n));
         let normal = (pressed - self.mass * (closing - self.target)).max(0.0);
@@ -113,8 +114,10 @@ impl<S: Space> NodeRow<S> {
             tangent = tangent * (most / square.sqrt());
         }
         let next = tangent + n * normal;
-        self.push(next - self.impulse, motion);
+        let change = next - self.impulse;
+        self.push(change, motion);
         self.impulse = next;
+        change
     }
 
     /// The natural map of [`crate::certify::residual`] over ρ = 1/A, m/s.
@@ -163,7 +166,7 @@ pub(super) fn solve<S: Space>(
     let mut small: Vec<Range<usize>> = Vec::new();
     for island in islands.iter().map(|island| island.rows()) {
         if island.len() >= LARGE {
-            reports.push(solve_large(&mut rows[island], &motion, patience));
+            reports.push(large::solve(&mut rows[island], &motion, patience));
             continue;
         }
         // Those that are next to each other make one piece.
@@ -213,7 +216,11 @@ fn solve_small<S: Space>(
             row.push(row.impulse, motion);
         });
     }
-    let relax = |k: usize| rows.change(k, |row| row.relax(motion));
+    let relax = |k: usize| {
+        rows.change(k, |row| {
+            row.relax(motion);
+        });
+    };
     if island.len() == 1 {
         // One number and a disk: solved at once.
         relax(island.start);
@@ -259,117 +266,6 @@ impl Patience {
     }
 }
 
-/// One large island on all threads, colour by colour.
-fn solve_large<S: Space>(
-    rows: &mut [NodeRow<S>],
-    motion: &Shared<'_, Motion<S>>,
-    patience: Patience,
-) -> SolveReport {
-    let mut is_cold = true;
-    for row in rows.iter() {
-        is_cold &= row.impulse == S::Vector::default();
-        row.push(row.impulse, motion);
-    }
-    let colours = colour(rows, motion.len());
-    let most = patience.most(is_cold);
-    let rows = Shared::new(rows);
-    let threads = patience.threads.max(1);
-    let mut worst = vec![0.0; threads];
-    let mut end = [nothing()];
-    let (worst, last) = (Shared::new(&mut worst), Shared::new(&mut end));
-    crew::run(threads, |worker| {
-        let mut done = 0;
-        loop {
-            let until = most.min(done + if done == 0 { 1 } else { SWEEPS_PER_LOOK });
-            for sweep in done..until {
-                if sweep % 2 == 0 {
-                    colours.iter().for_each(|c| c.sweep(&rows, motion, worker));
-                } else {
-                    colours
-                        .iter()
-                        .rev()
-                        .for_each(|c| c.sweep(&rows, motion, worker));
-                }
-            }
-            done = until;
-            let own = worker.share(rows.len());
-            let residual = own.fold(0.0, |worst: f64, k| {
-                worst.max(rows.read(k).residual(motion))
-            });
-            worst.write(worker.index(), residual);
-            worker.wait();
-            let residual = (0..threads).fold(0.0, |most: f64, k| most.max(worst.read(k)));
-            // Nobody writes before all have read.
-            worker.wait();
-            if residual <= patience.tolerance || done >= most {
-                if worker.index() == 0 {
-                    last.change(0, |last| *last = patience.report(done, residual));
-                }
-                return;
-            }
-        }
-    });
-    let [report] = end;
-    report
-}
-
-/// Contacts that share no node, or (`is_mixed`) that may.
-struct Colour {
-    rows: Range<usize>,
-    is_mixed: bool,
-}
-
-impl Colour {
-    /// Each thread takes its share; afterwards all are done.
-    fn sweep<S: Space>(
-        &self,
-        rows: &Shared<'_, NodeRow<S>>,
-        motion: &Shared<'_, Motion<S>>,
-        worker: &Worker<'_>,
-    ) {
-        let own = if !self.is_mixed {
-            worker.share(self.rows.len())
-        } else if worker.index() == 0 {
-            0..self.rows.len()
-        } else {
-            0..0
-        };
-        for k in own {
-            rows.change(self.rows.start + k, |row| row.relax(motion));
-        }
-        worker.wait();
-    }
-}
-
-/// Sorts contacts by colour.
-fn colour<S: Space>(rows: &mut [NodeRow<S>], bodies: usize) -> Vec<Colour> {
-    let mut taken = vec![0_u64; bodies];
-    let mut keyed: Vec<(u8, NodeRow<S>)> = Vec::with_capacity(rows.len());
-    for row in rows.iter() {
-        let used = row.nodes().fold(0, |used, k| used | taken[k]);
-        let colour = (!used).trailing_zeros() as usize;
-        for k in row.nodes() {
-            taken[k] |= 1_u64.checked_shl(colour as u32).unwrap_or(0);
-        }
-        keyed.push((colour.min(COLOURS) as u8, *row));
-    }
-    keyed.sort_by_key(|(colour, _)| *colour);
-    let mut colours = Vec::new();
-    let mut start = 0;
-    for group in keyed.chunk_by(|a, b| a.0 == b.0) {
-        let end = start + group.len();
-        colours.push(Colour {
-            rows: start..end,
-            is_mixed: usize::from(group[0].0) == COLOURS,
-        });
-        start = end;
-    }
-    for (row, (_, sorted)) in rows.iter_mut().zip(keyed) {
-        *row = sorted;
-    }
-    colours
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -384,7 +280,7 @@ mod tests {
 
     /// Nodes of 2 kg in a row that move at random, each in contact with the next, and every third
     /// with the ground.
-    fn row_of_nodes(count: u32, mu: f64) -> (Vec<NodeRow<D3>>, Vec<Motion<D3>>) {
+    pub(super) fn row_of_nodes(count: u32, mu: f64) -> (Vec<NodeRow<D3>>, Vec<Motion<D3>>) {
         let mut seed = 3;
         let mut vector = || DVec3::from_array([0; 3].map(|_| noise(&mut seed)));
         let motion = (0..count).map(|_| Motion {
@@ -396,6 +292,7 @@ mod tests {
         for k in 0..count {
             let mut row = NodeRow {
                 hit: k,
+                is_new: true,
                 count: 0,
                 nodes: [0; 4],
                 weights: [0.0; 4],
@@ -418,7 +315,7 @@ mod tests {
         (rows, motion)
     }
 
-    const PATIENCE: Patience = Patience {
+    pub(super) const PATIENCE: Patience = Patience {
         sweeps: 100,
         tolerance: 1e-9,
         threads: 1,
@@ -473,17 +370,5 @@ mod tests {
         };
         let alone = answer(1);
         assert!(answer(2) == alone && answer(3) == alone);
-    }
-
-    #[test]
-    fn colours_share_no_node() {
-        let (mut rows, _) = row_of_nodes(500, 0.0);
-        for colour in colour(&mut rows, 500) {
-            let mut nodes: Vec<usize> = rows[colour.rows].iter().flat_map(NodeRow::nodes).collect();
-            let count = nodes.len();
-            nodes.sort_unstable();
-            nodes.dedup();
-            assert!(colour.is_mixed || nodes.len() == count);
-        }
     }
 }

@@ -55,6 +55,7 @@ impl<S: Space> NodeRows<'_, S> {
         let contact = &hit.contact;
         let mut row = NodeRow {
             hit: number,
+            is_new: true,
             count: 0,
             nodes: [0; 4],
             weights: [0.0; 4],

@@ -1,0 +1,374 @@
+//! An island of thousands of contacts, swept by all threads and only where something moves.
+//!
+//! Contacts are coloured, each with the lowest colour that no contact before it has with a node of
+//! its own; contacts of a colour share no node, and threads share them out.
+//!
+//! # What is due
+//!
+//! Where sheets lie on each other nearly all contacts hang together, but most of them are settled
+//! and stay so. A sweep solves a contact again only if one of its nodes has moved since it was last
+//! solved: by a change of velocity at the contact of more than [`QUIET`] times the tolerance.
+//! When nothing is due any more, the residual of all contacts is taken, and those above the
+//! tolerance are due again. So a round that brings ten new impacts to an island of ten thousand
+//! costs what moves around them: of an island that was solved before, only contacts within
+//! [`RINGS`] of something new take part at all. Moves are dated by sweep and colour, not by clock, so that what is
+//! due does not depend on the number of threads.
+
+use super::{NodeRow, Patience, nothing};
+use crate::body::Motion;
+use crate::solve::SolveReport;
+use crate::space::{Linear, Space};
+use crate::substep::crew::{self, Worker};
+use crate::substep::shared::Shared;
+use std::ops::Range;
+
+/// Colours at most; what finds none free is swept by one thread.
+const COLOURS: usize = 64;
+/// Part of the tolerance by which a contact's velocity may change without others being told.
+const QUIET: f64 = 0.2;
+/// Contacts from something new, each sharing a node with the one before, that take part.
+const RINGS: u8 = 6;
+/// Contacts for each thread at least: fewer are done before threads have met.
+const PER_THREAD: usize = 500;
+
+/// Sweeps over what is due for each sweep over everything that may be made.
+const PATIENT: u32 = 2;
+
+/// Dates of before the first sweep: a contact that was never solved, one that was and the moves
+/// that it knows of, and a move since.
+const NEVER: u32 = 0;
+const BEFORE: u32 = 1;
+const SINCE: u32 = 2;
+
+/// Solves an island, whose nodes have the velocities without contact in `motion`. Rows come back in
+/// another order.
+pub(super) fn solve<S: Space>(
+    rows: &mut [NodeRow<S>],
+    motion: &Shared<'_, Motion<S>>,
+    patience: Patience,
+) -> SolveReport {
+    let around = gather_around_new(rows, motion.len());
+    let colours = colour(&mut rows[..around], motion.len());
+    let is_cold = rows.iter().all(|row| row.impulse == S::Vector::default());
+    let mut moved = vec![BEFORE; motion.len()];
+    let mut solved = vec![BEFORE; around];
+    rows.iter().for_each(|row| row.push(row.impulse, motion));
+    for (row, solved) in rows.iter().zip(&mut solved).filter(|(row, _)| row.is_new) {
+        *solved = NEVER;
+        row.nodes().for_each(|k| moved[k] = SINCE);
+    }
+    let most = patience.most(is_cold);
+    let budget = Budget {
+        solves: around as u64 * u64::from(most),
+        sweeps: most.saturating_mul(PATIENT),
+    };
+    let threads = patience
+        .threads
+        .clamp(1, around.div_ceil(PER_THREAD).max(1));
+    let (mut work, mut worst) = (vec![0; threads], vec![0.0; threads]);
+    let sweeps = Sweeps {
+        nodes: rows[..around].iter().map(four_nodes).collect(),
+        rows: Shared::new(&mut rows[..around]),
+        motion,
+        colours,
+        moved: Shared::new(&mut moved),
+        solved: Shared::new(&mut solved),
+        work: Shared::new(&mut work),
+        worst: Shared::new(&mut worst),
+        tolerance: patience.tolerance,
+    };
+    let mut end = [nothing()];
+    let last = Shared::new(&mut end);
+    crew::run(threads, |worker| {
+        let (sweep, residual) = sweeps.run(worker, budget);
+        if worker.index() == 0 {
+            last.change(0, |last| *last = patience.report(sweep, residual));
+        }
+    });
+    let [report] = end;
+    report
+}
+
+/// What may be spent on an island at most.
+#[derive(Clone, Copy)]
+struct Budget {
+    /// Solutions of one contact.
+    solves: u64,
+    sweeps: u32,
+}
+
+/// An island that is being swept.
+struct Sweeps<'a, S: Space> {
+    rows: Shared<'a, NodeRow<S>>,
+    motion: &'a Shared<'a, Motion<S>>,
+    colours: Vec<Colour>,
+    /// Nodes of each contact, the first once more where there are fewer than four: read far more
+    /// often than the rest of it.
+    nodes: Vec<[u32; 4]>,
+    /// When each node was last moved.
+    moved: Shared<'a, u32>,
+    /// When each contact was last solved.
+    solved: Shared<'a, u32>,
+    /// Contacts that each thread has solved.
+    work: Shared<'a, u64>,
+    /// Largest residual that each thread has seen, m/s.
+    worst: Shared<'a, f64>,
+    tolerance: f64,
+}
+
+impl<S: Space> Sweeps<'_, S> {
+    /// Sweeps until nothing is due or the budget is spent. Gives the number of sweeps and
+    /// the residual, the same in all threads.
+    fn run(&self, worker: &Worker<'_>, budget: Budget) -> (u32, f64) {
+        let (mut sweep, mut done) = (0, 0);
+        loop {
+            let mut own = self.work.read(worker.index());
+            let date = |at: usize| SINCE + 1 + sweep * self.colours.len() as u32 + at as u32;
+            if sweep % 2 == 0 {
+                for (at, colour) in self.colours.iter().enumerate() {
+                    own += self.sweep(colour, date(at), worker);
+                }
+            } else {
+                for (at, colour) in self.colours.iter().rev().enumerate() {
+                    own += self.sweep(colour, date(at), worker);
+                }
+            }
+            sweep += 1;
+            self.work.write(worker.index(), own);
+            worker.wait();
+            let all: u64 = (0..self.work.len()).map(|k| self.work.read(k)).sum();
+            // Nobody writes before all have read.
+            worker.wait();
+            let is_over = all >= budget.solves || sweep >= budget.sweeps;
+            if is_over || all == done {
+                let residual = self.judge(worker);
+                if is_over || residual <= self.tolerance {
+                    return (sweep, residual);
+                }
+            }
+            done = all;
+        }
+    }
+
+    /// Solves this thread's share of what is due in a colour; afterwards all are done. Gives how
+    /// many that were.
+    fn sweep(&self, colour: &Colour, date: u32, worker: &Worker<'_>) -> u64 {
+        let own = if !colour.is_mixed {
+            worker.share(colour.rows.len())
+        } else if worker.index() == 0 {
+            0..colour.rows.len()
+        } else {
+            0..0
+        };
+        let mut count = 0;
+        for k in own.map(|k| colour.rows.start + k) {
+            let (nodes, solved) = (self.nodes[k], self.solved.read(k));
+            let moved = nodes.map(|node| self.moved.read(node as usize));
+            if moved.iter().all(|&moved| moved <= solved) {
+                continue;
+            }
+            count += 1;
+            self.rows.change(k, |row| {
+                let change = row.relax(self.motion).length();
+                if change > QUIET * self.tolerance * row.mass {
+                    for node in nodes {
+                        self.moved.write(node as usize, date);
+                    }
+                }
+            });
+            // What shares nodes within its colour can't tell its own moves from others'.
+            self.solved.write(k, date - u32::from(colour.is_mixed));
+        }
+        worker.wait();
+        count
+    }
+
+    /// The largest residual, m/s; contacts with more than the tolerance are due again.
+    fn judge(&self, worker: &Worker<'_>) -> f64 {
+        let mut worst = 0.0_f64;
+        for k in worker.share(self.rows.len()) {
+            let residual = self.rows.read(k).residual(self.motion);
+            worst = worst.max(residual);
+            if residual > self.tolerance {
+                self.solved.write(k, NEVER);
+            }
+        }
+        self.worst.write(worker.index(), worst);
+        worker.wait();
+        let threads = 0..self.worst.len();
+        let worst = threads.fold(0.0, |most: f64, k| most.max(self.worst.read(k)));
+        worker.wait();
+        worst
+    }
+}
+
+/// Contacts that share no node, or (`is_mixed`) that may.
+struct Colour {
+    rows: Range<usize>,
+    is_mixed: bool,
+}
+
+fn four_nodes<S: Space>(row: &NodeRow<S>) -> [u32; 4] {
+    let is_one = |at: usize| at < usize::from(row.count);
+    [0, 1, 2, 3].map(|at| row.nodes[if is_one(at) { at } else { 0 }])
+}
+
+/// Brings new contacts and those around them to the front, and tells how many those are.
+fn gather_around_new<S: Space>(rows: &mut [NodeRow<S>], bodies: usize) -> usize {
+    if rows.iter().all(|row| row.is_new) {
+        return rows.len();
+    }
+    const FAR: u8 = u8::MAX;
+    let mut ring = vec![FAR; bodies];
+    for row in rows.iter().filter(|row| row.is_new) {
+        row.nodes().for_each(|k| ring[k] = 0);
+    }
+    let nearest = |row: &NodeRow<S>, ring: &[u8]| {
+        let rings = row.nodes().map(|k| ring[k]);
+        rings.min().unwrap_or(FAR)
+    };
+    for next in 1..RINGS {
+        for row in rows.iter() {
+            if nearest(row, &ring) < next {
+                row.nodes().for_each(|k| ring[k] = ring[k].min(next));
+            }
+        }
+    }
+    let is_near: Vec<bool> = rows.iter().map(|row| nearest(row, &ring) != FAR).collect();
+    let order = is_near.iter().map(|&is_near| usize::from(!is_near));
+    sort_by(rows, &order.collect::<Vec<usize>>());
+    is_near.iter().filter(|&&is_near| is_near).count()
+}
+
+/// Sorts contacts by small numbers; those with the same one stay in their order. Gives where each
+/// number begins.
+fn sort_by<S: Space>(rows: &mut [NodeRow<S>], numbers: &[usize]) -> Vec<usize> {
+    let most = numbers.iter().copied().max().unwrap_or(0);
+    let mut starts = vec![0; most + 2];
+    numbers.iter().for_each(|&number| starts[number + 1] += 1);
+    for k in 1..starts.len() {
+        starts[k] += starts[k - 1];
+    }
+    let mut next = starts.clone();
+    let unsorted = rows.to_vec();
+    for (row, &number) in unsorted.into_iter().zip(numbers) {
+        rows[next[number]] = row;
+        next[number] += 1;
+    }
+    starts
+}
+
+/// Sorts contacts by colour.
+fn colour<S: Space>(rows: &mut [NodeRow<S>], bodies: usize) -> Vec<Colour> {
+    let mut taken = vec![0_u64; bodies];
+    let mut colours = Vec::with_capacity(rows.len());
+    for row in rows.iter() {
+        let used = row.nodes().fold(0, |used, k| used | taken[k]);
+        // There are 64 bits: where all are used this is `COLOURS`.
+        let colour = (!used).trailing_zeros();
+        for k in row.nodes() {
+            taken[k] |= 1_u64.checked_shl(colour).unwrap_or(0);
+        }
+        colours.push(colour as usize);
+    }
+    let starts = sort_by(rows, &colours);
+    let ranges = starts.windows(2).enumerate();
+    ranges
+        .map(|(colour, ends)| Colour {
+            rows: ends[0]..ends[1],
+            is_mixed: colour == COLOURS,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{PATIENCE, row_of_nodes};
+    use super::*;
+    use crate::space::D3;
+    use glamx::DVec3;
+
+    #[test]
+    fn colours_share_no_node() {
+        let (mut rows, _) = row_of_nodes(500, 0.0);
+        for colour in colour(&mut rows, 500) {
+            let mut nodes: Vec<usize> = rows[colour.rows].iter().flat_map(NodeRow::nodes).collect();
+            let count = nodes.len();
+            nodes.sort_unstable();
+            nodes.dedup();
+            assert!(colour.is_mixed || nodes.len() == count);
+        }
+    }
+
+    /// Contacts by number, so that they can be compared after sweeps have sorted them.
+    fn by_number(mut rows: Vec<NodeRow<D3>>) -> Vec<NodeRow<D3>> {
+        rows.sort_by_key(|row| row.hit);
+        rows
+    }
+
+    /// A row of nodes that close on each other; one pair is pushed apart afterwards.
+    #[test]
+    fn what_is_far_from_anything_new_keeps_its_impulse() {
+        let (mut rows, mut free) = row_of_nodes(3000, 0.0);
+        for (k, row) in rows.iter_mut().enumerate().take(2999) {
+            row.normal = DVec3::X;
+            if k % 3 == 0 {
+                row.add(k as u32 + 1, -1.0, DVec3::splat(0.5)).unwrap();
+                row.mass = 1.0;
+            }
+        }
+        for (k, motion) in free.iter_mut().enumerate() {
+            motion.linear = DVec3::X * (0.01 * k as f64);
+        }
+        let mut motion = free.clone();
+        solve(&mut rows, &Shared::new(&mut motion), PATIENCE);
+        let before = by_number(rows);
+        let mut rows = before.clone();
+        rows.iter_mut().for_each(|row| row.is_new = false);
+        rows[1501].is_new = true;
+        rows[1501].target = 5.0;
+        let mut motion = free;
+        solve(&mut rows, &Shared::new(&mut motion), PATIENCE);
+        let after = by_number(rows);
+        let has_changed = |k: usize| after[k].impulse != before[k].impulse;
+        let reach = usize::from(RINGS);
+        assert!((1501 - reach + 1..1501 + reach).all(has_changed));
+        let mut far = (0..1501 - reach).chain(1502 + reach..3000);
+        assert!(far.all(|k| !has_changed(k)));
+        let opening = motion[1501].linear.x - motion[1502].linear.x;
+        assert!((opening - 5.0).abs() < 1e-6, "{opening}");
+    }
+
+    /// A node that eighty others press on from all sides: more contacts than there are colours.
+    #[test]
+    fn a_node_with_more_contacts_than_colours_obeys_the_laws() {
+        let answer = |threads: usize| {
+            let (mut rows, mut motion) = row_of_nodes(200, 0.0);
+            for row in &mut rows[..100] {
+                row.count = 0;
+                (row.weights, row.answers) = ([0.0; 4], [0.0; 4]);
+                row.add(row.hit + 100, 1.0, DVec3::splat(0.5)).unwrap();
+                row.add(0, -1.0, DVec3::splat(0.5)).unwrap();
+                row.mass = 1.0;
+            }
+            rows.truncate(100);
+            let patience = Patience {
+                threads,
+                ..PATIENCE
+            };
+            let shared = Shared::new(&mut motion);
+            let report = solve(&mut rows, &shared, patience);
+            assert!(report.converged, "{report:?}");
+            for row in &rows {
+                let (gap, press) = (
+                    row.velocity(&shared).dot(row.normal),
+                    row.impulse.dot(row.normal),
+                );
+                assert!(gap > -1e-8 && press >= 0.0 && gap.min(press) < 1e-8);
+            }
+            motion
+        };
+        let alone = answer(1);
+        assert!(answer(2) == alone && answer(3) == alone);
+    }
+}
