@@ -131,23 +131,12 @@ pub(crate) fn hold_back<S: Space>(
     start: &BodyState<S>,
     rules: &PairRules<'_, S>,
     near: Nearness,
-    is_tied: impl Fn(usize) -> bool,
+    is_tied: impl Fn(usize) -> bool + Sync,
 ) -> Vec<u32> {
-    let mut fast = Vec::new();
-    for k in 0..bodies.len() {
-        if bodies.is_dynamic(k) && bodies.is_present(k) {
-            let shift = (bodies.position[k] - start.position[k]).length();
-            let turn = near.dt * bodies.motion[k].spin.length();
-            // Most are slow, and need no look at their shape.
-            if shift + turn * bodies.radius[k] <= near.margin {
-                continue;
-            }
-            let way = shift + turn * arm(bodies, k);
-            if way > near.margin && way > UNWATCHED * bodies.thickness(k) && !is_tied(k) {
-                fast.push(k);
-            }
-        }
-    }
+    let is_fast = |&k: &usize| is_fast(bodies, start, k, near) && !is_tied(k);
+    let fast = crew::gather_from(bodies.len(), near.threads as usize, |part, fast| {
+        fast.extend(part.filter(is_fast));
+    });
     if fast.is_empty() {
         return Vec::new();
     }
@@ -161,6 +150,21 @@ pub(crate) fn hold_back<S: Space>(
         held.push(k as u32);
     }
     held
+}
+
+/// Whether a body may have passed through something.
+fn is_fast<S: Space>(bodies: &Bodies<S>, start: &BodyState<S>, k: usize, near: Nearness) -> bool {
+    if !bodies.is_dynamic(k) || !bodies.is_present(k) {
+        return false;
+    }
+    let shift = (bodies.position[k] - start.position[k]).length();
+    let turn = near.dt * bodies.motion[k].spin.length();
+    // Most are slow, and need no look at their shape.
+    if shift + turn * bodies.radius[k] <= near.margin {
+        return false;
+    }
+    let way = shift + turn * arm(bodies, k);
+    way > near.margin && way > UNWATCHED * bodies.thickness(k)
 }
 
 /// How far turning moves a point of a body, m a radian.

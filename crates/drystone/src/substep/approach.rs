@@ -146,8 +146,11 @@ impl<S: Space> RealTime<S> {
                 return;
             }
             let is_fast = |record: u32| {
-                let [a, b] = field.ends[record as usize].map(|k| speed.read(k as usize));
-                record != 0 && a + b > pace.least
+                let ends = field.ends.get(record as usize).filter(|_| record != 0);
+                ends.is_some_and(|ends| {
+                    let [a, b] = ends.map(|k| speed.read(k as usize));
+                    a + b > pace.least
+                })
             };
             let own = &groups[worker.share(groups.len())];
             let fast = sieve(own, is_fast);

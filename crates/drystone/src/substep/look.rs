@@ -5,9 +5,8 @@
 
 use super::OFF;
 use super::crew;
-use super::renew::{Found, Touched};
+use super::renew::{Found, Renewing, Touched};
 use super::shared::Shared;
-use super::touching::Patches;
 use crate::body::Bodies;
 use crate::detect::rules::PairRules;
 use crate::detect::{Lookahead, touch};
@@ -35,9 +34,15 @@ pub(crate) struct Watch<'a, S: Space> {
 }
 
 impl<S: Space> Watch<'_, S> {
-    /// Looks at all pairs with a dirty body; the lists are in the order of pairs.
-    pub(crate) fn look(&self, patches: &Patches<S>, threads: usize, found: &mut Vec<Found<S>>) {
-        let count = patches.pair_count();
+    /// Looks at all pairs with a dirty body and writes the patches that go on; the lists of what
+    /// begins and ends are in the order of pairs.
+    pub(crate) fn look(
+        &self,
+        renewing: &Renewing<'_, S>,
+        threads: usize,
+        found: &mut Vec<Found<S>>,
+    ) {
+        let count = renewing.patches.pair_count();
         let threads = threads.min(count / WORTH + 1);
         // Those that move are seldom spread evenly.
         let parts = if threads > 1 { PARTS * threads } else { 1 };
@@ -48,7 +53,7 @@ impl<S: Space> Watch<'_, S> {
                 found.clear();
                 let mut points = Vec::new();
                 for index in count * k / parts..count * (k + 1) / parts {
-                    self.look_at(patches, index, &mut points, found);
+                    self.look_at(renewing, index, &mut points, found);
                 }
             });
         });
@@ -56,11 +61,12 @@ impl<S: Space> Watch<'_, S> {
 
     fn look_at(
         &self,
-        patches: &Patches<S>,
+        renewing: &Renewing<'_, S>,
         index: usize,
         points: &mut Vec<ContactPoint<S>>,
         found: &mut Found<S>,
     ) {
+        let patches = &renewing.patches;
         let pair = patches.pair(index);
         let (a, b) = (pair.a as usize, pair.b as usize);
         if !(self.is_dirty[a] || self.is_dirty[b]) {
@@ -87,22 +93,29 @@ impl<S: Space> Watch<'_, S> {
         if apart <= margin {
             touch(self.bodies, (a, b), margin, &self.ahead, points);
         }
-        let index = index as u32;
         if !points.is_empty() {
             let manner = self.rules.adjust(self.bodies, (a, b), points);
+            if let Some(at) = patches.continued(index, points) {
+                if renewing.renew(at, (pair, &manner), points, false) {
+                    found.regrouped.push(pair);
+                }
+                return;
+            }
             if !points.is_empty() {
                 found.points.append(points);
-                let end = found.points.len() as u32;
                 found.touched.push(Touched {
-                    index,
+                    index: index as u32,
                     pair,
-                    end,
+                    end: found.points.len() as u32,
                     manner,
                 });
                 return;
             }
         }
-        found.parted.push((index, travel + apart));
+        patches.set_free_until(index, travel + apart);
+        if patches.touches(index) {
+            found.parted.push(index as u32);
+        }
     }
 }
 
