@@ -10,11 +10,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::columns::column;
 use super::crew;
+use super::hit::Struck;
 use super::patch::{Field, Layout, axes, gather, place, read_header, read_point};
 use super::records::RecordGroup;
 use super::shared::Shared;
 use super::simd::{Column, LANES, Wide, dispatch};
-use super::strike::{StrikeLaw, Struck, Web};
+use super::strike::{StrikeLaw, Web};
 use super::{Circumstances, RealTime, Substep};
 use crate::body::{Bodies, Motion};
 use crate::space::{Linear, Space};

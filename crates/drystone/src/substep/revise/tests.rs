@@ -67,8 +67,11 @@ impl Touching {
     }
 }
 
-/// The patches of each body as its lane has them, with its colour.
-fn lanes(graph: &Graph) -> Vec<Option<(usize, Vec<(u32, u32, bool)>)>> {
+/// A colour, and patches as a lane has them: records, others, and which side.
+type Lane = (usize, Vec<(u32, u32, bool)>);
+
+/// The lane of each body.
+fn lanes(graph: &Graph) -> Vec<Option<Lane>> {
     let parts = graph.batches[0].parts;
     let mut lanes = vec![None; BODIES as usize];
     for (k, range) in graph.colors.iter().enumerate() {
