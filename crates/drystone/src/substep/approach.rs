@@ -45,10 +45,17 @@ fn approach_kernel<S: Space, V: Wide>(
         let numbers = read_header::<S, V>(&field.records, records);
         let axes = axes::<S, V>(&numbers);
         let [a, b] = field.ends_of(group);
-        let [drift, motion] = [&field.drift, &field.motion].map(|of| {
-            let [a, b] = [&a, &b].map(|ends| S::motion(&gather::<V>(of, ends)));
-            S::relative(&axes, &a, &b)
-        });
+        // Written out: closures are compiled without the kernels' instructions.
+        let drift = S::relative(
+            &axes,
+            &S::motion(&gather::<V>(&field.drift, &a)),
+            &S::motion(&gather::<V>(&field.drift, &b)),
+        );
+        let motion = S::relative(
+            &axes,
+            &S::motion(&gather::<V>(&field.motion, &a)),
+            &S::motion(&gather::<V>(&field.motion, &b)),
+        );
         let mut most = -least;
         for p in 0..group.points as usize {
             let point = read_point::<S, V>(&field.records, records, p);

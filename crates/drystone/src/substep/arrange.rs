@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use super::crew;
-use super::graph::{Batch, BodyGroup, Graph, NO_SIDES, NONE, Sides, cut_up};
+use super::graph::{Batch, BodyGroup, Graph, NO_SIDES, NONE, Sides, Touch, cut_up};
 use super::islands::Deal;
 use super::revise::SPARE_SIDES;
 use super::shared::Shared;
@@ -30,14 +30,13 @@ struct Part<'a> {
 
 impl Graph {
     /// Lays out all coloured bodies, and those that are tied.
-    pub(super) fn arrange(
-        &mut self,
-        deal: &Deal,
-        threads: usize,
-        is_tied: &(impl Fn(usize) -> bool + Sync),
-    ) {
+    pub(super) fn arrange(&mut self, deal: &Deal, threads: usize) {
         let color = std::mem::take(&mut self.color);
         let mut bodies = self.cut_colors(&color, deal, threads);
+        let first = bodies.len();
+        let is_tied = |&k: &u32| self.is_tied[k as usize] && self.is_held(k as usize);
+        bodies.extend((0..self.counts.len() as u32).filter(is_tied));
+        self.colors.push(first..bodies.len());
         let lengths = self.colors.iter().map(Range::len);
         let mut pieces = cut_up(&mut bodies, lengths);
         let counts = self.sort_pieces(&mut pieces, threads);
@@ -73,9 +72,8 @@ impl Graph {
         }
         let shared = Shared::new(&mut parts);
         crew::deal(threads, shared.len(), |k| {
-            shared.change(k, |part| self.fill(part, is_tied));
+            shared.change(k, |part| self.fill(part));
         });
-        self.tied = self.group_tied(&mut sides, is_tied);
         (self.groups, self.sides, self.color) = (groups, sides, color);
     }
 
@@ -162,12 +160,12 @@ impl Graph {
         counts.max().unwrap_or(0)
     }
 
-    fn fill(&self, part: &mut Part<'_>, is_tied: &impl Fn(usize) -> bool) {
+    fn fill(&self, part: &mut Part<'_>) {
         let mut used = 0;
         for (eight, group) in part.bodies.chunks(LANES).zip(part.groups.iter_mut()) {
             let count = self.most_touches(eight);
             let own = &mut part.sides[used..used + count];
-            *group = self.group(eight, (own, part.first + used), is_tied);
+            *group = self.group(eight, (own, part.first + used));
             used += count;
         }
         // Those to spare have no bodies yet.
@@ -182,40 +180,13 @@ impl Graph {
         }
     }
 
-    /// Bodies that joints tie and that touch something, eight of a size to a group.
-    fn group_tied(
-        &self,
-        sides: &mut Vec<Sides>,
-        is_tied: &impl Fn(usize) -> bool,
-    ) -> Vec<BodyGroup> {
-        let is_own = |&k: &u32| is_tied(k as usize) && self.is_held(k as usize);
-        let mut tied: Vec<u32> = (0..self.counts.len() as u32).filter(is_own).collect();
-        tied.sort_unstable_by_key(|&body| (self.size_keys[body as usize], body));
-        let group = |eight: &[u32]| {
-            let first = sides.len();
-            sides.resize(first + self.most_touches(eight), NO_SIDES);
-            self.group(eight, (&mut sides[first..], first), is_tied)
-        };
-        tied.chunks(LANES).map(group).collect()
-    }
-
     /// A group of up to eight bodies, whose sides begin at `first` among all.
-    fn group(
-        &self,
-        bodies: &[u32],
-        (sides, first): (&mut [Sides], usize),
-        is_tied: &impl Fn(usize) -> bool,
-    ) -> BodyGroup {
+    fn group(&self, bodies: &[u32], (sides, first): (&mut [Sides], usize)) -> BodyGroup {
         let mut places = [0; LANES];
         for (lane, &body) in bodies.iter().enumerate() {
             places[lane] = body + 1;
-            let is_body_tied = is_tied(body as usize);
             for (touch, sides) in self.touches(body as usize).iter().zip(sides.iter_mut()) {
-                let times = if is_body_tied && is_tied(touch.other as usize) {
-                    2.0
-                } else {
-                    1.0
-                };
+                let times = self.times(body, touch);
                 sides.put(lane, touch, times);
             }
         }
@@ -224,5 +195,12 @@ impl Graph {
             start: first as u32,
             end: (first + sides.len()) as u32,
         }
+    }
+
+    /// How often the stiffness of a patch counts for a body.
+    pub(super) fn times(&self, body: u32, touch: &Touch) -> f32 {
+        // Linkages move both at the same time.
+        let are_tied = [body, touch.other].map(|k| self.is_tied[k as usize]);
+        if are_tied == [true; 2] { 2.0 } else { 1.0 }
     }
 }

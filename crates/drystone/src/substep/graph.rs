@@ -90,7 +90,8 @@ pub(crate) struct Batch {
 pub(crate) struct Graph {
     /// All threads work on the first together; the others are small.
     pub(crate) batches: Vec<Batch>,
-    /// The bodies of each part of each colour of each batch in [`Graph::groups`].
+    /// The bodies of each part of each colour of each batch in [`Graph::groups`], and those that
+    /// are tied.
     pub(crate) colors: Vec<Range<usize>>,
     pub(crate) groups: Vec<BodyGroup>,
     /// All patches.
@@ -98,9 +99,6 @@ pub(crate) struct Graph {
     /// Parts of them, batch by batch.
     pub(crate) record_parts: Vec<Range<usize>>,
     pub(crate) sides: Vec<Sides>,
-    /// Bodies that joints tie and that touch something. They have no colour: their linkages move
-    /// them.
-    pub(crate) tied: Vec<BodyGroup>,
     /// Where the room for each body's touches begins; one more at the end.
     pub(super) starts: Vec<u32>,
     /// How many touches each body has.
@@ -108,8 +106,9 @@ pub(crate) struct Graph {
     pub(super) touches: Vec<Touch>,
     /// The colour of each body, `NONE` for those without.
     pub(super) color: Vec<u32>,
-    /// Bodies that move.
+    /// Bodies that move, and those that joints tie.
     pub(super) moves: Vec<bool>,
+    pub(super) is_tied: Vec<bool>,
     /// How large each body is to those that move it, the largest first.
     pub(super) size_keys: Vec<u16>,
     /// Threads that it is laid out for.
@@ -135,6 +134,19 @@ impl Graph {
         self.counts.get(body).is_some_and(|&count| count > 0)
     }
 
+    /// Bodies that joints tie and that touch something. They have no colour: their linkages move
+    /// them.
+    pub(crate) fn tied(&self) -> &[BodyGroup] {
+        self.colors
+            .last()
+            .map_or(&[], |tied| &self.groups[tied.clone()])
+    }
+
+    /// Whether anything is moved by its contacts alone.
+    pub(crate) fn has_colors(&self) -> bool {
+        self.batches.iter().any(|batch| !batch.colors.is_empty())
+    }
+
     /// Builds the graph anew from all patches; only bodies that move are coloured, and of these
     /// only the ones that no joint ties.
     pub(crate) fn rebuild(
@@ -142,18 +154,19 @@ impl Graph {
         edges: &[Edge],
         threads: usize,
         moves: &[bool],
-        is_tied: &(impl Fn(usize) -> bool + Sync),
+        is_tied: impl Fn(usize) -> bool,
     ) {
         let bodies = moves.len();
+        self.is_tied.clear();
+        self.is_tied.extend((0..bodies).map(is_tied));
         // Linkages move bodies between rounds, those of all islands together.
-        let has_tied = (0..bodies).any(is_tied);
-        let deal = if has_tied {
+        let deal = if self.is_tied.contains(&true) {
             islands::all_together(bodies)
         } else {
             islands::deal(edges, moves)
         };
         self.threads = threads;
-        self.room.is_revisable = !has_tied && deal.batches == 1;
+        self.room.is_revisable = deal.batches == 1;
         self.moves.clear();
         self.moves.extend_from_slice(moves);
         let parts = threads.clamp(1, edges.len() / WORTH + 1);
@@ -165,8 +178,8 @@ impl Graph {
             record_parts = lay_out_records(edges, (&deal, parts), &room, &mut records);
         });
         (self.records, self.record_parts, self.room) = (records, record_parts, room);
-        self.paint(is_tied);
-        self.arrange(&deal, parts, is_tied);
+        self.paint();
+        self.arrange(&deal, parts);
         self.make_room();
     }
 
@@ -252,20 +265,20 @@ impl Graph {
     }
 
     /// Gives each body that moves, is held and is not tied its colour.
-    fn paint(&mut self, is_tied: &impl Fn(usize) -> bool) {
+    fn paint(&mut self) {
         self.color.clear();
         self.color.resize(self.moves.len(), NONE);
         for body in 0..self.moves.len() {
-            if self.moves[body] && !is_tied(body) {
+            if self.moves[body] {
                 self.color[body] = self.free_color(body);
             }
         }
     }
 
     /// The lowest colour that none of the bodies before it has that a body touches; `NONE` if it
-    /// touches nothing.
+    /// touches nothing, or is tied.
     pub(super) fn free_color(&self, body: usize) -> u32 {
-        if !self.is_held(body) {
+        if !self.is_held(body) || self.is_tied[body] {
             return NONE;
         }
         let before = self.touches(body).iter().map(|touch| touch.other as usize);

@@ -390,7 +390,7 @@ impl<S: Space> RealTime<S> {
             .collect();
         let is_tied = |k: usize| links.ties_body(k);
         self.graph
-            .rebuild(&self.edges, threads as usize, &moves, &is_tied);
+            .rebuild(&self.edges, threads as usize, &moves, is_tied);
     }
 
     /// Lets islands that have been still for long enough fall asleep.

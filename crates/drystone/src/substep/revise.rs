@@ -30,7 +30,7 @@ const SETTLED: usize = 4;
 /// What it takes to revise a graph.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Room {
-    /// Whether all is in one batch and nothing is tied.
+    /// Whether all is in one batch.
     pub(super) is_revisable: bool,
     /// The first body of each part of each colour.
     pub(super) firsts: Vec<u32>,
@@ -323,14 +323,15 @@ impl Graph {
         let count = self.counts[k];
         let fits = |place: &usize| self.room.sides[place / LANES] >= count;
         let place = self.room.bodies.get(member);
-        let place = match place.filter(|place| has_same_color && fits(place)) {
+        let stays = |place: &usize| has_same_color && count > 0 && fits(place);
+        let place = match place.filter(stays) {
             Some(place) => place,
             None => {
                 if let Some(place) = self.room.bodies.leave(member, &self.colors) {
                     self.clear_lane(place, 0);
                     self.groups[place / LANES].bodies[place % LANES] = 0;
                 }
-                if self.color[k] == NONE {
+                if count == 0 {
                     return true;
                 }
                 let Some(place) = self.find_lane(body) else {
@@ -344,9 +345,10 @@ impl Graph {
         group.bodies[lane] = member;
         group.end = group.end.max(group.start + count);
         let (first, start) = (self.starts[k] as usize, group.start as usize);
-        let own = &self.touches[first..first + count as usize];
-        for (touch, sides) in own.iter().zip(&mut self.sides[start..]) {
-            sides.put(lane, touch, 1.0);
+        for at in 0..count as usize {
+            let touch = self.touches[first + at];
+            let times = self.times(body, &touch);
+            self.sides[start + at].put(lane, &touch, times);
         }
         self.clear_lane(place, count);
         true
@@ -355,16 +357,18 @@ impl Graph {
     /// A free lane for a body, in its colour and with room for its patches.
     fn find_lane(&mut self, body: u32) -> Option<usize> {
         let parts = self.batches.first()?.parts;
-        let (color, count) = (
-            self.color[body as usize] as usize,
-            self.counts[body as usize],
-        );
-        if (color + 1) * parts > self.colors.len() {
-            return None;
-        }
+        let tied = self.colors.len().checked_sub(1)?;
+        let k = body as usize;
+        let (color, count) = (self.color[k] as usize, self.counts[k]);
         let room = &mut self.room;
+        let part = if self.is_tied[k] {
+            tied
+        } else if color < tied / parts {
+            room.part_of(body, color, parts)
+        } else {
+            return None;
+        };
         room.moved += 1;
-        let part = room.part_of(body, color, parts);
         let sides = &room.sides;
         let cost = |group: usize| sides[group].checked_sub(count);
         let range = &mut self.colors[part];

@@ -122,13 +122,13 @@ fn records(graph: &Graph, edges: &[Edge]) -> Vec<u32> {
 fn a_revised_graph_is_what_building_it_anew_gives() {
     let (mut dice, mut touching) = (Dice(7), Touching::default());
     let moves: Vec<bool> = (0..BODIES).map(moves).collect();
-    let is_tied = |_: usize| false;
     for _ in 0..3_000 {
         touching.change(&mut dice);
     }
-    for threads in [1, 2, 3] {
+    for (threads, has_tied) in [(1, false), (2, false), (3, false), (1, true), (2, true)] {
+        let is_tied = |k: usize| has_tied && k % 5 == 0;
         let mut graph = Graph::default();
-        graph.rebuild(&touching.all(), threads, &moves, &is_tied);
+        graph.rebuild(&touching.all(), threads, &moves, is_tied);
         let mut revisions = 0;
         for _ in 0..60 {
             let mut pairs: Vec<Pair> = (0..6).map(|_| touching.change(&mut dice)).collect();
@@ -139,10 +139,10 @@ fn a_revised_graph_is_what_building_it_anew_gives() {
             if graph.revise(&pairs, edges_of) {
                 revisions += 1;
             } else {
-                graph.rebuild(&edges, threads, &moves, &is_tied);
+                graph.rebuild(&edges, threads, &moves, is_tied);
             }
             let mut anew = Graph::default();
-            anew.rebuild(&edges, threads, &moves, &is_tied);
+            anew.rebuild(&edges, threads, &moves, is_tied);
             assert_eq!(graph.color, anew.color);
             for body in 0..BODIES as usize {
                 assert_eq!(graph.touches(body), anew.touches(body), "body {body}");
