@@ -8,9 +8,10 @@
 use super::columns::BodyColumns;
 use super::links::Links;
 use super::pairs::Pair;
-use super::records::{PatchNumbers, PointNumbers, force_in};
+use super::records::{PatchNumbers, PointNumbers, SharedRecords, force_in};
+use super::shared::Shared;
 use super::simd::Column;
-use super::touching::{MOST, Patch, SharedPatches, numbers, vector};
+use super::touching::{MOST, NONE, Patch, Touching, numbers, parts_of, vector};
 use crate::body::{Bodies, Motion};
 use crate::detect::rules::Manner;
 use crate::shape::ContactPoint;
@@ -81,6 +82,54 @@ pub(crate) struct Ground<'a, S: Space> {
     pub(crate) links: &'a Links<S>,
     /// Length of a substep, s.
     pub(crate) h: f64,
+}
+
+/// Pairs and patches that several threads write, each its own.
+pub(crate) struct SharedPatches<'a, S: Space> {
+    pub(super) pairs: Shared<'a, Touching>,
+    pub(super) next: &'a [u32],
+    pub(super) list: Shared<'a, Patch<S>>,
+    pub(super) records: SharedRecords<'a>,
+}
+
+impl<S: Space> SharedPatches<'_, S> {
+    pub(crate) fn pair_count(&self) -> usize {
+        self.pairs.len()
+    }
+
+    pub(crate) fn pair(&self, index: usize) -> Pair {
+        self.pairs.read(index).pair
+    }
+
+    /// Travel of both bodies up to which a pair can't touch, m.
+    pub(crate) fn free_until(&self, index: usize) -> f64 {
+        self.pairs.read(index).free_until
+    }
+
+    /// Whether a pair has patches.
+    pub(crate) fn touches(&self, index: usize) -> bool {
+        self.pairs.read(index).first != NONE
+    }
+
+    /// Says of a pair without patches how far its bodies may travel before it can have any.
+    pub(crate) fn set_free_until(&self, index: usize, free_until: f64) {
+        self.pairs
+            .change(index, |touching| touching.free_until = free_until);
+    }
+
+    /// The patch of a pair that all of these points continue, if the pair has no other.
+    pub(crate) fn continued(&self, index: usize, points: &[ContactPoint<S>]) -> Option<u32> {
+        let at = self.pairs.read(index).first;
+        if points.is_empty() || self.next.get(at as usize) != Some(&NONE) {
+            return None;
+        }
+        let mut is_same = false;
+        self.list.change(at as usize, |patch| {
+            let parts = parts_of(&patch.points[0]);
+            is_same = points.iter().all(|point| parts_of(point) == parts);
+        });
+        is_same.then_some(at)
+    }
 }
 
 /// The lists that threads write patches to.

@@ -7,8 +7,8 @@
 
 use super::graph::Edge;
 use super::pairs::{Pair, PairChanges};
-use super::records::{Records, SharedRecords};
-use super::renew::{Found, Renewal, Touched};
+use super::records::Records;
+use super::renew::{Found, Renewal, SharedPatches, Touched};
 use super::shared::Shared;
 use super::strike::Strikes;
 use crate::body::Bodies;
@@ -18,7 +18,7 @@ use crate::shape::ContactPoint;
 use crate::space::{Components, Space};
 use serde::{Deserialize, Serialize};
 
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 /// Points in a patch at most, in any space.
 pub(super) const MOST: usize = 4;
 
@@ -56,12 +56,12 @@ impl<S: Space> Patch<S> {
 
 /// A pair of bodies and the first of its patches.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Touching {
-    pair: Pair,
-    first: u32,
+pub(super) struct Touching {
+    pub(super) pair: Pair,
+    pub(super) first: u32,
     /// How much both bodies together will have travelled since the world began when they can
     /// touch at the earliest, m.
-    free_until: f64,
+    pub(super) free_until: f64,
 }
 
 impl Touching {
@@ -454,56 +454,8 @@ impl<S: Space> Patches<S> {
     }
 }
 
-/// Pairs and patches that several threads write, each its own.
-pub(crate) struct SharedPatches<'a, S: Space> {
-    pairs: Shared<'a, Touching>,
-    next: &'a [u32],
-    pub(super) list: Shared<'a, Patch<S>>,
-    pub(super) records: SharedRecords<'a>,
-}
-
-impl<S: Space> SharedPatches<'_, S> {
-    pub(crate) fn pair_count(&self) -> usize {
-        self.pairs.len()
-    }
-
-    pub(crate) fn pair(&self, index: usize) -> Pair {
-        self.pairs.read(index).pair
-    }
-
-    /// Travel of both bodies up to which a pair can't touch, m.
-    pub(crate) fn free_until(&self, index: usize) -> f64 {
-        self.pairs.read(index).free_until
-    }
-
-    /// Whether a pair has patches.
-    pub(crate) fn touches(&self, index: usize) -> bool {
-        self.pairs.read(index).first != NONE
-    }
-
-    /// Says of a pair without patches how far its bodies may travel before it can have any.
-    pub(crate) fn set_free_until(&self, index: usize, free_until: f64) {
-        self.pairs
-            .change(index, |touching| touching.free_until = free_until);
-    }
-
-    /// The patch of a pair that all of these points continue, if the pair has no other.
-    pub(crate) fn continued(&self, index: usize, points: &[ContactPoint<S>]) -> Option<u32> {
-        let at = self.pairs.read(index).first;
-        if points.is_empty() || self.next.get(at as usize) != Some(&NONE) {
-            return None;
-        }
-        let mut is_same = false;
-        self.list.change(at as usize, |patch| {
-            let parts = parts_of(&patch.points[0]);
-            is_same = points.iter().all(|point| parts_of(point) == parts);
-        });
-        is_same.then_some(at)
-    }
-}
-
 /// The convex parts of two bodies that touch in a point.
-fn parts_of<S: Space>(point: &ContactPoint<S>) -> (u32, u32) {
+pub(super) fn parts_of<S: Space>(point: &ContactPoint<S>) -> (u32, u32) {
     (point.feature.part_a, point.feature.part_b)
 }
 

@@ -126,7 +126,7 @@ fn a_revised_graph_is_what_building_it_anew_gives() {
         touching.change(&mut dice);
     }
     for (threads, has_tied) in [(1, false), (2, false), (3, false), (1, true), (2, true)] {
-        let is_tied = |k: usize| has_tied && k % 5 == 0;
+        let is_tied = |k: usize| has_tied && k.is_multiple_of(5);
         let mut graph = Graph::default();
         graph.rebuild(&touching.all(), threads, &moves, is_tied);
         let mut revisions = 0;
