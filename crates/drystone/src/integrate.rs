@@ -23,6 +23,7 @@ use crate::body::{Bodies, Kind, Motion};
 use crate::certify::Ledger;
 use crate::shape::Pose;
 use crate::space::{Components, Linear, Space};
+use crate::substep::crew;
 
 /// Fixed-point iterations of the midpoint rule at most. Each gains a factor h|ω|/2 or better.
 const MIDPOINT_ITERATIONS: usize = 12;
@@ -262,11 +263,22 @@ pub fn displace<S: Space>(bodies: &mut Bodies<S>, nudges: &[Motion<S>], dt: f64)
 /// The first body whose state is not finite.
 #[must_use]
 pub fn first_not_finite<S: Space>(bodies: &Bodies<S>) -> Option<usize> {
-    (0..bodies.len()).find(|&k| {
-        let motion = &bodies.motion[k];
-        !(bodies.position[k].is_finite()
-            && S::is_near_unit(bodies.rotation[k])
-            && motion.linear.is_finite()
-            && motion.spin.is_finite())
-    })
+    (0..bodies.len()).find(|&k| !is_finite(bodies, k))
+}
+
+/// The same on several threads.
+pub(crate) fn first_not_finite_by<S: Space>(bodies: &Bodies<S>, threads: u32) -> Option<usize> {
+    let found = crew::gather_from(bodies.len(), threads as usize, |mut part, found| {
+        found.extend(part.find(|&k| !is_finite(bodies, k)));
+    });
+    found.first().copied()
+}
+
+/// Whether a body's state is made of numbers.
+fn is_finite<S: Space>(bodies: &Bodies<S>, k: usize) -> bool {
+    let motion = &bodies.motion[k];
+    bodies.position[k].is_finite()
+        && S::is_near_unit(bodies.rotation[k])
+        && motion.linear.is_finite()
+        && motion.spin.is_finite()
 }

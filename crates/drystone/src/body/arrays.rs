@@ -5,6 +5,8 @@ use super::{Body, BodyError, BodyId, Groups, Kind, Motion, Push};
 use crate::material::MaterialId;
 use crate::shape::{Bounds, Geometry, Pose};
 use crate::space::{Components, Linear, Space};
+use crate::substep::crew;
+use crate::substep::shared::Shared;
 use drystone_frame::StateHash;
 use serde::{Deserialize, Serialize};
 
@@ -110,15 +112,26 @@ impl<S: Space> Bodies<S> {
     /// A copy of poses and motion.
     pub(crate) fn state(&self) -> BodyState<S> {
         let mut state = BodyState::default();
-        self.copy_state(&mut state);
+        self.copy_state(&mut state, 1);
         state
     }
 
-    /// Copies poses and motion to where another copy was, into its memory.
-    pub(crate) fn copy_state(&self, state: &mut BodyState<S>) {
-        state.position.clone_from(&self.position);
-        state.rotation.clone_from(&self.rotation);
-        state.motion.clone_from(&self.motion);
+    /// Copies poses and motion to where another copy was, into its memory, on several threads.
+    pub(crate) fn copy_state(&self, state: &mut BodyState<S>, threads: u32) {
+        if threads == 1 || state.position.len() != self.len() {
+            state.position.clone_from(&self.position);
+            state.rotation.clone_from(&self.rotation);
+            state.motion.clone_from(&self.motion);
+            return;
+        }
+        let position = Shared::new(&mut state.position);
+        let rotation = Shared::new(&mut state.rotation);
+        let motion = Shared::new(&mut state.motion);
+        crew::run_over(self.len(), threads as usize, |part| {
+            position.copy(&self.position, part.clone());
+            rotation.copy(&self.rotation, part.clone());
+            motion.copy(&self.motion, part);
+        });
     }
 
     /// Goes back to a copy of poses and motion.

@@ -32,6 +32,7 @@
 //! Scripted bodies and bodies on joints go where they must and are not held back.
 
 use super::broad::Tree;
+use super::case::Case;
 use super::rules::PairRules;
 use crate::body::{Bodies, BodyState};
 use crate::integrate::{set_rotation, whole_turn};
@@ -125,29 +126,45 @@ impl<S: Space> Way<S> {
     }
 }
 
+/// A body on its way.
+#[derive(Clone, Copy, Debug)]
+struct Track<S: Space> {
+    way: Way<S>,
+    /// The box around the body at the start, if it is bounded.
+    case: Option<Case<S>>,
+}
+
+impl<S: Space> Track<S> {
+    fn of(bodies: &Bodies<S>, start: &BodyState<S>, k: usize, dt: f64) -> Self {
+        let way = Way::of(bodies, start, k, dt);
+        let bounds = bodies.bounds[k].as_ref();
+        Self {
+            way,
+            case: bounds.map(|bounds| Case::new(bounds, &way.start)),
+        }
+    }
+}
+
+/// Whether two bodies are further apart at the start than `limit`, m, by the boxes around them.
+fn are_apart<S: Space>(tracks: &[Track<S>; 2], limit: f64) -> bool {
+    let [Some(one), Some(other)] = [&tracks[0].case, &tracks[1].case] else {
+        return false;
+    };
+    one.apart(other) > limit
+}
+
 /// Puts bodies that passed through something back to where they touched it. Returns which.
 pub(crate) fn hold_back<S: Space>(
     bodies: &mut Bodies<S>,
     start: &BodyState<S>,
     rules: &PairRules<'_, S>,
     near: Nearness,
-    is_tied: impl Fn(usize) -> bool,
+    is_tied: impl Fn(usize) -> bool + Sync,
 ) -> Vec<u32> {
-    let mut fast = Vec::new();
-    for k in 0..bodies.len() {
-        if bodies.is_dynamic(k) && bodies.is_present(k) {
-            let shift = (bodies.position[k] - start.position[k]).length();
-            let turn = near.dt * bodies.motion[k].spin.length();
-            // Most are slow, and need no look at their shape.
-            if shift + turn * bodies.radius[k] <= near.margin {
-                continue;
-            }
-            let way = shift + turn * arm(bodies, k);
-            if way > near.margin && way > UNWATCHED * bodies.thickness(k) && !is_tied(k) {
-                fast.push(k);
-            }
-        }
-    }
+    let is_fast = |&k: &usize| is_fast(bodies, start, k, near) && !is_tied(k);
+    let fast = crew::gather_from(bodies.len(), near.threads as usize, |part, fast| {
+        fast.extend(part.filter(is_fast));
+    });
     if fast.is_empty() {
         return Vec::new();
     }
@@ -161,6 +178,21 @@ pub(crate) fn hold_back<S: Space>(
         held.push(k as u32);
     }
     held
+}
+
+/// Whether a body may have passed through something.
+fn is_fast<S: Space>(bodies: &Bodies<S>, start: &BodyState<S>, k: usize, near: Nearness) -> bool {
+    if !bodies.is_dynamic(k) || !bodies.is_present(k) {
+        return false;
+    }
+    let shift = (bodies.position[k] - start.position[k]).length();
+    let turn = near.dt * bodies.motion[k].spin.length();
+    // Most are slow, and need no look at their shape.
+    if shift + turn * bodies.radius[k] <= near.margin {
+        return false;
+    }
+    let way = shift + turn * arm(bodies, k);
+    way > near.margin && way > UNWATCHED * bodies.thickness(k)
 }
 
 /// How far turning moves a point of a body, m a radian.
@@ -182,7 +214,7 @@ fn first_touches<S: Space>(
     (rules, near): (&PairRules<'_, S>, Nearness),
 ) -> Vec<(usize, f64)> {
     let all = if fast.len() > FEW {
-        Others::in_tree(bodies, start)
+        Others::in_tree(bodies, start, near)
     } else {
         Others::All(bodies.len())
     };
@@ -205,6 +237,8 @@ enum Others<S: Space> {
     All(usize),
     /// Those that are near in a tree.
     Tree {
+        /// Of all bodies.
+        tracks: Vec<Option<Track<S>>>,
         tree: Tree<S>,
         boxes: Vec<Bounds<S>>,
         /// The bodies that have these boxes, and those without bounds.
@@ -214,7 +248,14 @@ enum Others<S: Space> {
 }
 
 impl<S: Space> Others<S> {
-    fn in_tree(bodies: &Bodies<S>, start: &BodyState<S>) -> Self {
+    fn in_tree(bodies: &Bodies<S>, start: &BodyState<S>, near: Nearness) -> Self {
+        let mut tracks = vec![None; bodies.len()];
+        let places = Shared::new(&mut tracks);
+        crew::run_over(bodies.len(), near.threads as usize, |part| {
+            for k in part.filter(|&k| bodies.is_present(k)) {
+                places.write(k, Some(Track::of(bodies, start, k, near.dt)));
+            }
+        });
         let (mut boxes, mut boxed, mut unbounded) = (Vec::new(), Vec::new(), Vec::new());
         for k in (0..bodies.len()).filter(|&k| bodies.is_present(k)) {
             match swept_box(bodies, start, k) {
@@ -226,10 +267,19 @@ impl<S: Space> Others<S> {
             }
         }
         Self::Tree {
+            tracks,
             tree: Tree::new(&boxes),
             boxes,
             boxed,
             unbounded,
+        }
+    }
+
+    /// The way of a body, where it is known.
+    fn track(&self, k: usize) -> Option<Track<S>> {
+        match self {
+            Self::All(_) => None,
+            Self::Tree { tracks, .. } => tracks[k],
         }
     }
 
@@ -242,6 +292,7 @@ impl<S: Space> Others<S> {
                 boxes,
                 boxed,
                 unbounded,
+                ..
             } => {
                 unbounded.iter().for_each(|&k| f(k));
                 tree.overlapping(boxes, own, |item| f(boxed[item]));
@@ -261,7 +312,11 @@ fn first_touch<S: Space>(
     let Some(own) = swept_box(bodies, start, k) else {
         return 1.0;
     };
-    let way = Way::of(bodies, start, k, near.dt);
+    let track_of = |k: usize| {
+        let known = all.track(k);
+        known.unwrap_or_else(|| Track::of(bodies, start, k, near.dt))
+    };
+    let track = track_of(k);
     let mut first: Option<Touch> = None;
     let mut pushing = Vec::new();
     all.for_each_near(&own, |other| {
@@ -274,8 +329,8 @@ fn first_touch<S: Space>(
             && paths_meet(bodies, start, [k, other])
             && rules.allow(bodies, k.min(other), k.max(other))
         {
-            let ways = [way, Way::of(bodies, start, other, near.dt)];
-            match touch(bodies, [k, other], &ways, near) {
+            let tracks = [track, track_of(other)];
+            match touch(bodies, [k, other], &tracks, near) {
                 Some(touch) => first = Some(first.map_or(touch, |first| first.and(touch))),
                 None if bodies.is_dynamic(other) => pushing.push(other),
                 None => {}
@@ -285,7 +340,7 @@ fn first_touch<S: Space>(
     let Some(Touch { part, passes }) = first else {
         return 1.0;
     };
-    let pose = way.pose(part, bodies.center[k]);
+    let pose = track.way.pose(part, bodies.center[k]);
     let mut pushing = pushing.into_iter();
     if passes || pushing.all(|other| has_room(bodies, k, &pose, other)) {
         part
@@ -354,9 +409,10 @@ fn swept_box<S: Space>(bodies: &Bodies<S>, start: &BodyState<S>, k: usize) -> Op
 fn touch<S: Space>(
     bodies: &Bodies<S>,
     [a, b]: [usize; 2],
-    ways: &[Way<S>; 2],
+    tracks: &[Track<S>; 2],
     near: Nearness,
 ) -> Option<Touch> {
+    let ways = &tracks.map(|track| track.way);
     // Balls meet by the equation of their paths, and without turning.
     if bodies.shape[a].ball_radius().is_some() && bodies.shape[b].ball_radius().is_some() {
         return None;
@@ -366,11 +422,16 @@ fn touch<S: Space>(
         return None;
     }
     // What moves along with it does not get deep into it.
-    if relative_way(ways) <= depth(GRAZING, bodies.thickness(a), near) {
+    let relative = relative_way(ways);
+    if relative <= depth(GRAZING, bodies.thickness(a), near) {
         return None;
     }
     let target = 0.5 * near.slop;
-    let limit = ways[0].length() + ways[1].length() + target;
+    let limit = relative + target;
+    // Most are; and boxes are asked much faster than shapes.
+    if are_apart(tracks, limit) {
+        return None;
+    }
     let clearance = |part: f64| {
         let [p, q] = [(0, a), (1, b)].map(|(w, k)| ways[w].pose(part, bodies.center[k]));
         S::Shape::clearance((&bodies.shape[a], &p), (&bodies.shape[b], &q), limit)

@@ -9,6 +9,7 @@
 //! from the tree, so that a far-away body changes nothing (and a test says so).
 
 pub mod broad;
+pub(crate) mod case;
 pub(crate) mod continuous;
 pub mod rules;
 

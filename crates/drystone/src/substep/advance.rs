@@ -401,10 +401,10 @@ impl<S: Space> RealTime<S> {
             graph,
             options,
             // Linkages are solved exactly: where all that touches belongs to some, fewer do.
-            rounds: if graph.colors.is_empty() {
-                (2 * options.rounds).div_ceil(3)
-            } else {
+            rounds: if graph.has_colors() {
                 options.rounds
+            } else {
+                (2 * options.rounds).div_ceil(3)
             },
             law: &law,
             space: PhantomData,
@@ -423,7 +423,8 @@ impl<S: Space> RealTime<S> {
                 });
                 rounds.run(worker, &|| {
                     if has_coupled {
-                        let mine = &graph.tied[worker.share(graph.tied.len())];
+                        let tied = graph.tied();
+                        let mine = &tied[worker.share(tied.len())];
                         grasp::grasp::<S>(instructions, &field, mine, &graph.sides);
                         worker.wait();
                         link(worker, &|team, linkages| {

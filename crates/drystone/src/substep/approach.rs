@@ -10,11 +10,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::columns::column;
 use super::crew;
+use super::hit::Struck;
 use super::patch::{Field, Layout, axes, gather, place, read_header, read_point};
 use super::records::RecordGroup;
 use super::shared::Shared;
 use super::simd::{Column, LANES, Wide, dispatch};
-use super::strike::{StrikeLaw, Struck, Web};
+use super::strike::{StrikeLaw, Web};
 use super::{Circumstances, RealTime, Substep};
 use crate::body::{Bodies, Motion};
 use crate::space::{Linear, Space};
@@ -44,10 +45,17 @@ fn approach_kernel<S: Space, V: Wide>(
         let numbers = read_header::<S, V>(&field.records, records);
         let axes = axes::<S, V>(&numbers);
         let [a, b] = field.ends_of(group);
-        let [drift, motion] = [&field.drift, &field.motion].map(|of| {
-            let [a, b] = [&a, &b].map(|ends| S::motion(&gather::<V>(of, ends)));
-            S::relative(&axes, &a, &b)
-        });
+        // Written out: closures are compiled without the kernels' instructions.
+        let drift = S::relative(
+            &axes,
+            &S::motion(&gather::<V>(&field.drift, &a)),
+            &S::motion(&gather::<V>(&field.drift, &b)),
+        );
+        let motion = S::relative(
+            &axes,
+            &S::motion(&gather::<V>(&field.motion, &a)),
+            &S::motion(&gather::<V>(&field.motion, &b)),
+        );
         let mut most = -least;
         for p in 0..group.points as usize {
             let point = read_point::<S, V>(&field.records, records, p);
@@ -146,8 +154,11 @@ impl<S: Space> RealTime<S> {
                 return;
             }
             let is_fast = |record: u32| {
-                let [a, b] = field.ends[record as usize].map(|k| speed.read(k as usize));
-                record != 0 && a + b > pace.least
+                let ends = field.ends.get(record as usize).filter(|_| record != 0);
+                ends.is_some_and(|ends| {
+                    let [a, b] = ends.map(|k| speed.read(k as usize));
+                    a + b > pace.least
+                })
             };
             let own = &groups[worker.share(groups.len())];
             let fast = sieve(own, is_fast);

@@ -10,8 +10,9 @@
 use std::ops::Range;
 
 use super::crew;
-use super::graph::{Batch, BodyGroup, Graph, NO_SIDES, NONE, Sides, cut_up};
+use super::graph::{Batch, BodyGroup, Graph, NO_SIDES, NONE, Sides, Touch, cut_up};
 use super::islands::Deal;
+use super::revise::SPARE_SIDES;
 use super::shared::Shared;
 use super::simd::LANES;
 
@@ -29,17 +30,23 @@ struct Part<'a> {
 
 impl Graph {
     /// Lays out all coloured bodies, and those that are tied.
-    pub(super) fn arrange(
-        &mut self,
-        color: &[u32],
-        deal: &Deal,
-        threads: usize,
-        is_tied: &(impl Fn(usize) -> bool + Sync),
-    ) {
-        let mut bodies = self.cut_colors(color, deal, threads);
+    pub(super) fn arrange(&mut self, deal: &Deal, threads: usize) {
+        let color = std::mem::take(&mut self.color);
+        let mut bodies = self.cut_colors(&color, deal, threads);
+        let first = bodies.len();
+        let is_tied = |&k: &u32| self.is_tied[k as usize] && self.is_held(k as usize);
+        bodies.extend((0..self.counts.len() as u32).filter(is_tied));
+        self.colors.push(first..bodies.len());
         let lengths = self.colors.iter().map(Range::len);
         let mut pieces = cut_up(&mut bodies, lengths);
         let counts = self.sort_pieces(&mut pieces, threads);
+        let spare = counts.iter().map(|count| self.room.spare_groups(count[0]));
+        let spare: Vec<usize> = spare.collect();
+        let counts: Vec<[usize; 2]> = counts
+            .iter()
+            .zip(&spare)
+            .map(|(count, spare)| [count[0] + spare, count[1] + spare * SPARE_SIDES])
+            .collect();
         let mut groups = std::mem::take(&mut self.groups);
         let mut sides = std::mem::take(&mut self.sides);
         let empty = BodyGroup::default();
@@ -52,7 +59,7 @@ impl Graph {
         let side_rooms = cut_up(&mut sides, counts.iter().map(|count| count[1]));
         let mut parts = Vec::with_capacity(pieces.len());
         for (k, (groups, sides)) in rooms.into_iter().zip(side_rooms).enumerate() {
-            self.colors[k] = group..group + groups.len();
+            self.colors[k] = group..group + groups.len() - spare[k];
             group += groups.len();
             let end = first + sides.len();
             parts.push(Part {
@@ -65,10 +72,9 @@ impl Graph {
         }
         let shared = Shared::new(&mut parts);
         crew::deal(threads, shared.len(), |k| {
-            shared.change(k, |part| self.fill(part, is_tied));
+            shared.change(k, |part| self.fill(part));
         });
-        self.tied = self.group_tied(color, &mut sides, is_tied);
-        (self.groups, self.sides) = (groups, sides);
+        (self.groups, self.sides, self.color) = (groups, sides, color);
     }
 
     /// All coloured bodies by batch and colour, in the order of bodies. Sets [`Graph::colors`] to
@@ -93,6 +99,7 @@ impl Graph {
         }
         self.colors.clear();
         self.batches.clear();
+        self.room.firsts.clear();
         let (mut start, mut record) = (0, 0);
         for batch in 0..deal.batches {
             let parts = if batch == 0 { threads } else { 1 };
@@ -119,7 +126,7 @@ impl Graph {
         let cost = |body: &u32| MOVING + self.touches(*body as usize).len();
         let total: usize = bodies.iter().map(cost).sum();
         let (mut at, mut sum) = (0, 0);
-        let mut ranges = Vec::with_capacity(parts);
+        let (mut ranges, mut firsts) = (Vec::with_capacity(parts), Vec::with_capacity(parts));
         for part in 1..=parts {
             let first = at;
             while at < bodies.len() && (part == parts || sum < total * part / parts) {
@@ -127,8 +134,10 @@ impl Graph {
                 at += 1;
             }
             ranges.push(start + first..start + at);
+            firsts.push(bodies.get(first).copied().unwrap_or(u32::MAX));
         }
         self.colors.append(&mut ranges);
+        self.room.firsts.append(&mut firsts);
     }
 
     /// Puts bodies of a size together in each piece. Returns how many groups and sides each needs.
@@ -151,55 +160,34 @@ impl Graph {
         counts.max().unwrap_or(0)
     }
 
-    fn fill(&self, part: &mut Part<'_>, is_tied: &impl Fn(usize) -> bool) {
+    fn fill(&self, part: &mut Part<'_>) {
         let mut used = 0;
         for (eight, group) in part.bodies.chunks(LANES).zip(part.groups.iter_mut()) {
             let count = self.most_touches(eight);
             let own = &mut part.sides[used..used + count];
-            *group = self.group(eight, (own, part.first + used), is_tied);
+            *group = self.group(eight, (own, part.first + used));
             used += count;
+        }
+        // Those to spare have no bodies yet.
+        for group in part
+            .groups
+            .iter_mut()
+            .skip(part.bodies.len().div_ceil(LANES))
+        {
+            group.start = (part.first + used) as u32;
+            group.end = group.start;
+            used += SPARE_SIDES;
         }
     }
 
-    /// Bodies that joints tie and that touch something, eight of a size to a group.
-    fn group_tied(
-        &self,
-        color: &[u32],
-        sides: &mut Vec<Sides>,
-        is_tied: &impl Fn(usize) -> bool,
-    ) -> Vec<BodyGroup> {
-        let is_own = |&k: &u32| is_tied(k as usize) && self.is_held(k as usize);
-        let mut tied: Vec<u32> = (0..color.len() as u32).filter(is_own).collect();
-        tied.sort_unstable_by_key(|&body| (self.size_keys[body as usize], body));
-        let group = |eight: &[u32]| {
-            let first = sides.len();
-            sides.resize(first + self.most_touches(eight), NO_SIDES);
-            self.group(eight, (&mut sides[first..], first), is_tied)
-        };
-        tied.chunks(LANES).map(group).collect()
-    }
-
     /// A group of up to eight bodies, whose sides begin at `first` among all.
-    fn group(
-        &self,
-        bodies: &[u32],
-        (sides, first): (&mut [Sides], usize),
-        is_tied: &impl Fn(usize) -> bool,
-    ) -> BodyGroup {
+    fn group(&self, bodies: &[u32], (sides, first): (&mut [Sides], usize)) -> BodyGroup {
         let mut places = [0; LANES];
         for (lane, &body) in bodies.iter().enumerate() {
             places[lane] = body + 1;
-            let is_body_tied = is_tied(body as usize);
             for (touch, sides) in self.touches(body as usize).iter().zip(sides.iter_mut()) {
-                let times = if is_body_tied && is_tied(touch.other as usize) {
-                    2.0
-                } else {
-                    1.0
-                };
-                sides.records[lane] = touch.record;
-                sides.others[lane] = touch.other + 1;
-                sides.signed.0[lane] = if touch.is_b { times } else { -times };
-                sides.points = sides.points.max(u32::from(touch.points));
+                let times = self.times(body, touch);
+                sides.put(lane, touch, times);
             }
         }
         BodyGroup {
@@ -207,5 +195,12 @@ impl Graph {
             start: first as u32,
             end: (first + sides.len()) as u32,
         }
+    }
+
+    /// How often the stiffness of a patch counts for a body.
+    pub(super) fn times(&self, body: u32, touch: &Touch) -> f32 {
+        // Linkages move both at the same time.
+        let are_tied = [body, touch.other].map(|k| self.is_tied[k as usize]);
+        if are_tied == [true; 2] { 2.0 } else { 1.0 }
     }
 }

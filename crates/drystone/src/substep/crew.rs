@@ -144,6 +144,28 @@ pub(crate) fn gather<T: Send>(
     lists.into_iter().flatten().collect()
 }
 
+/// Things of which so many are worth a thread, where there is little to do for each.
+const WORTH: usize = 1024;
+
+/// Lets threads do the parts of 0 to `count`, where there is little to do for each.
+pub(crate) fn run_over(count: usize, threads: usize, work: impl Fn(Range<usize>) + Sync) {
+    run(threads.min(count / WORTH + 1), |worker| {
+        work(worker.share(count));
+    });
+}
+
+/// What `work` makes of the parts of 0 to `count`, where there is little to do for each.
+pub(crate) fn gather_from<T: Send>(
+    count: usize,
+    threads: usize,
+    work: impl Fn(Range<usize>, &mut Vec<T>) + Sync,
+) -> Vec<T> {
+    let parts = threads.clamp(1, count / WORTH + 1);
+    gather(parts, parts, |part, list| {
+        work(count * part / parts..count * (part + 1) / parts, list);
+    })
+}
+
 /// Crews that are not at work. Worlds that step at the same time have one each.
 static WAITING: Mutex<Vec<Crew>> = Mutex::new(Vec::new());
 

@@ -9,13 +9,15 @@
 //! nothing of each other, so in large worlds small ones are dealt out in **batches** that fit into
 //! a processor's own cache: all rounds of one, then all of the next, and no thread waits for
 //! another. Who moves which is said in [`super::arrange`]. None of that changes a bit of the
-//! result.
+//! result. From step to step little changes in who touches whom, and only that is done again
+//! ([`super::revise`]).
 
 use std::ops::Range;
 
 use super::crew;
 use super::islands;
 use super::records::{RecordGroup, group_records};
+use super::revise::Room;
 use super::shared::Shared;
 use super::simd::{Column, LANES};
 use std::sync::Mutex;
@@ -64,7 +66,7 @@ pub(crate) struct Edge {
 }
 
 /// A patch seen from one of its bodies.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Touch {
     pub(super) record: u32,
     pub(super) other: u32,
@@ -88,7 +90,8 @@ pub(crate) struct Batch {
 pub(crate) struct Graph {
     /// All threads work on the first together; the others are small.
     pub(crate) batches: Vec<Batch>,
-    /// The bodies of each part of each colour of each batch in [`Graph::groups`].
+    /// The bodies of each part of each colour of each batch in [`Graph::groups`], and those that
+    /// are tied.
     pub(crate) colors: Vec<Range<usize>>,
     pub(crate) groups: Vec<BodyGroup>,
     /// All patches.
@@ -96,18 +99,26 @@ pub(crate) struct Graph {
     /// Parts of them, batch by batch.
     pub(crate) record_parts: Vec<Range<usize>>,
     pub(crate) sides: Vec<Sides>,
-    /// Bodies that joints tie and that touch something. They have no colour: their linkages move
-    /// them.
-    pub(crate) tied: Vec<BodyGroup>,
-    /// First touch of each body; one more at the end.
-    starts: Vec<u32>,
-    touches: Vec<Touch>,
+    /// Where the room for each body's touches begins; one more at the end.
+    pub(super) starts: Vec<u32>,
+    /// How many touches each body has.
+    pub(super) counts: Vec<u32>,
+    pub(super) touches: Vec<Touch>,
+    /// The colour of each body, `NONE` for those without.
+    pub(super) color: Vec<u32>,
+    /// Bodies that move, and those that joints tie.
+    pub(super) moves: Vec<bool>,
+    pub(super) is_tied: Vec<bool>,
     /// How large each body is to those that move it, the largest first.
     pub(super) size_keys: Vec<u16>,
     /// Threads that it is laid out for.
     pub(crate) threads: usize,
+    /// What it takes to revise it.
+    pub(super) room: Room,
 }
 
+/// Touches that a body may get before all is laid out anew.
+const MORE_TOUCHES: u32 = 4;
 /// Patches that are worth a thread.
 const WORTH: usize = 512;
 /// Parts that a thread takes up, about.
@@ -120,7 +131,20 @@ const MOST_POINTS: usize = 63;
 impl Graph {
     /// Whether a body has any patch.
     pub(crate) fn is_held(&self, body: usize) -> bool {
-        self.starts.len() > body + 1 && self.starts[body] < self.starts[body + 1]
+        self.counts.get(body).is_some_and(|&count| count > 0)
+    }
+
+    /// Bodies that joints tie and that touch something. They have no colour: their linkages move
+    /// them.
+    pub(crate) fn tied(&self) -> &[BodyGroup] {
+        self.colors
+            .last()
+            .map_or(&[], |tied| &self.groups[tied.clone()])
+    }
+
+    /// Whether anything is moved by its contacts alone.
+    pub(crate) fn has_colors(&self) -> bool {
+        self.batches.iter().any(|batch| !batch.colors.is_empty())
     }
 
     /// Builds the graph anew from all patches; only bodies that move are coloured, and of these
@@ -130,73 +154,73 @@ impl Graph {
         edges: &[Edge],
         threads: usize,
         moves: &[bool],
-        is_tied: &(impl Fn(usize) -> bool + Sync),
+        is_tied: impl Fn(usize) -> bool,
     ) {
         let bodies = moves.len();
+        self.is_tied.clear();
+        self.is_tied.extend((0..bodies).map(is_tied));
         // Linkages move bodies between rounds, those of all islands together.
-        let deal = if (0..bodies).any(is_tied) {
+        let deal = if self.is_tied.contains(&true) {
             islands::all_together(bodies)
         } else {
             islands::deal(edges, moves)
         };
         self.threads = threads;
+        self.room.is_revisable = deal.batches == 1;
+        self.moves.clear();
+        self.moves.extend_from_slice(moves);
         let parts = threads.clamp(1, edges.len() / WORTH + 1);
         let mut records = std::mem::take(&mut self.records);
         let mut record_parts = Vec::new();
-        self.collect(edges, moves);
+        self.collect(edges);
+        let room = std::mem::take(&mut self.room);
         self.sort_touches(parts, || {
-            record_parts = lay_out_records(edges, &deal, parts, &mut records);
+            record_parts = lay_out_records(edges, (&deal, parts), &room, &mut records);
         });
-        (self.records, self.record_parts) = (records, record_parts);
-        let color = self.paint(|k| moves[k] && !is_tied(k), bodies);
-        self.arrange(&color, &deal, parts, is_tied);
+        (self.records, self.record_parts, self.room) = (records, record_parts, room);
+        self.paint();
+        self.arrange(&deal, parts);
+        self.make_room();
     }
 
     /// Lists the patches of each body.
-    fn collect(&mut self, edges: &[Edge], moves: &[bool]) {
-        self.starts.clear();
-        self.starts.resize(moves.len() + 2, 0);
+    fn collect(&mut self, edges: &[Edge]) {
+        let moves = &self.moves;
+        self.counts.clear();
+        self.counts.resize(moves.len(), 0);
         for edge in edges {
             for body in edge.ends.map(|k| k as usize) {
-                self.starts[body + 2] += u32::from(moves[body]);
+                self.counts[body] += u32::from(moves[body]);
             }
         }
-        for k in 2..self.starts.len() {
-            self.starts[k] += self.starts[k - 1];
+        self.starts.clear();
+        let mut end = 0;
+        for &count in &self.counts {
+            self.starts.push(end);
+            end += count + MORE_TOUCHES;
         }
-        let empty = Touch {
-            record: 0,
-            other: 0,
-            is_b: false,
-            points: 0,
-        };
-        let count = self.starts.last().copied().unwrap_or(0) as usize;
+        self.starts.push(end);
         self.touches.clear();
-        self.touches.resize(count, empty);
+        self.touches.resize(end as usize, Touch::default());
+        self.counts.fill(0);
         for edge in edges {
             for side in 0..2 {
                 let body = edge.ends[side] as usize;
                 if moves[body] {
-                    let place = &mut self.starts[body + 1];
-                    self.touches[*place as usize] = Touch {
-                        record: edge.record,
-                        other: edge.ends[1 - side],
-                        is_b: side == 1,
-                        points: edge.points,
-                    };
-                    *place += 1;
+                    let place = self.starts[body] + self.counts[body];
+                    self.touches[place as usize] = edge.seen_from(side);
+                    self.counts[body] += 1;
                 }
             }
         }
-        self.starts.pop();
     }
 
     /// Lets each body take its patches with many points first, and says how large it is;
     /// meanwhile `besides` is done.
     fn sort_touches(&mut self, threads: usize, besides: impl FnOnce() + Send) {
-        let bodies = self.starts.len() - 1;
+        let bodies = self.counts.len();
         let parts = PARTS * threads;
-        let starts = &self.starts;
+        let (starts, counts) = (&self.starts, &self.counts);
         let end_of = |part: usize| starts[bodies * part / parts] as usize;
         let cuts = (1..=parts).map(|part| end_of(part) - end_of(part - 1));
         let mut lists = cut_up(&mut self.touches, cuts);
@@ -211,8 +235,8 @@ impl Graph {
             };
             lists.change(part, |list| {
                 for body in bodies * part / parts..bodies * (part + 1) / parts {
-                    let (start, end) = (starts[body] as usize, starts[body + 1] as usize);
-                    let own = &mut list[start - end_of(part)..end - end_of(part)];
+                    let start = starts[body] as usize - end_of(part);
+                    let own = &mut list[start..start + counts[body] as usize];
                     // Equal ones stay in the order of their bodies.
                     own.sort_by_key(|touch| std::cmp::Reverse(touch.points));
                     keys.write(body, size_key(own));
@@ -225,7 +249,8 @@ impl Graph {
         if !self.is_held(body) {
             return &[];
         }
-        &self.touches[self.starts[body] as usize..self.starts[body + 1] as usize]
+        let start = self.starts[body] as usize;
+        &self.touches[start..start + self.counts[body] as usize]
     }
 
     /// Record, body on the other side, and 1 where this body is B or −1 where it is A.
@@ -239,23 +264,46 @@ impl Graph {
         })
     }
 
-    /// The colour of each body, `NONE` for those without.
-    fn paint(&self, is_painted: impl Fn(usize) -> bool, bodies: usize) -> Vec<u32> {
-        let mut color = vec![NONE; bodies];
-        for body in (0..bodies).filter(|&k| self.is_held(k) && is_painted(k)) {
-            let touches = self.touches(body);
-            let near = || touches.iter().map(|touch| color[touch.other as usize]);
-            let taken = near()
-                .filter(|&c| c < u64::BITS)
-                .fold(0_u64, |taken, c| taken | 1 << c);
-            let mut free = taken.trailing_ones();
-            // Hardly ever: more colours than there are bits.
-            while free >= u64::BITS && near().any(|c| c == free) {
-                free += 1;
+    /// Gives each body that moves, is held and is not tied its colour.
+    fn paint(&mut self) {
+        self.color.clear();
+        self.color.resize(self.moves.len(), NONE);
+        for body in 0..self.moves.len() {
+            if self.moves[body] {
+                self.color[body] = self.free_color(body);
             }
-            color[body] = free;
         }
-        color
+    }
+
+    /// The lowest colour that none of the bodies before it has that a body touches; `NONE` if it
+    /// touches nothing, or is tied.
+    pub(super) fn free_color(&self, body: usize) -> u32 {
+        if !self.is_held(body) || self.is_tied[body] {
+            return NONE;
+        }
+        let before = self.touches(body).iter().map(|touch| touch.other as usize);
+        let near = || before.clone().filter(|&k| k < body).map(|k| self.color[k]);
+        let taken = near()
+            .filter(|&c| c < u64::BITS)
+            .fold(0_u64, |taken, c| taken | 1 << c);
+        let mut free = taken.trailing_ones();
+        // Hardly ever: more colours than there are bits.
+        while free >= u64::BITS && near().any(|c| c == free) {
+            free += 1;
+        }
+        free
+    }
+}
+
+impl Edge {
+    /// The patch as its body A (0) or B (1) sees it.
+    pub(super) fn seen_from(&self, side: usize) -> Touch {
+        Touch {
+            record: self.record,
+            other: self.ends[1 - side],
+            is_b: side == 1,
+            points: self.points,
+        }
     }
 }
 
@@ -281,8 +329,8 @@ pub(super) fn cut_up<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>
 /// are. The first batch has several parts, in the order of bodies, with about as many points each.
 fn lay_out_records(
     edges: &[Edge],
-    deal: &islands::Deal,
-    parts: usize,
+    (deal, parts): (&islands::Deal, usize),
+    room: &Room,
     records: &mut Vec<RecordGroup>,
 ) -> Vec<Range<usize>> {
     let batch_of = |edge: &Edge| {
@@ -306,5 +354,6 @@ fn lay_out_records(
         };
         (edge.record, edge.points, part)
     });
-    group_records(patches, parts + deal.batches - 1, records)
+    let spare = |groups: usize| room.spare_groups(groups);
+    group_records(patches, parts + deal.batches - 1, spare, records)
 }

@@ -5,14 +5,14 @@
 
 use super::OFF;
 use super::crew;
-use super::renew::{Found, Touched};
+use super::renew::{Found, Renewing, Touched};
 use super::shared::Shared;
-use super::touching::Patches;
 use crate::body::Bodies;
+use crate::detect::case::Case;
 use crate::detect::rules::PairRules;
 use crate::detect::{Lookahead, touch};
-use crate::shape::{Bounds, ContactPoint, Geometry, Pose};
-use crate::space::{Components, Linear, Space};
+use crate::shape::{ContactPoint, Geometry};
+use crate::space::{Linear, Space};
 
 /// Pairs that are worth a thread.
 const WORTH: usize = 256;
@@ -35,9 +35,15 @@ pub(crate) struct Watch<'a, S: Space> {
 }
 
 impl<S: Space> Watch<'_, S> {
-    /// Looks at all pairs with a dirty body; the lists are in the order of pairs.
-    pub(crate) fn look(&self, patches: &Patches<S>, threads: usize, found: &mut Vec<Found<S>>) {
-        let count = patches.pair_count();
+    /// Looks at all pairs with a dirty body and writes the patches that go on; the lists of what
+    /// begins and ends are in the order of pairs.
+    pub(crate) fn look(
+        &self,
+        renewing: &Renewing<'_, S>,
+        threads: usize,
+        found: &mut Vec<Found<S>>,
+    ) {
+        let count = renewing.patches.pair_count();
         let threads = threads.min(count / WORTH + 1);
         // Those that move are seldom spread evenly.
         let parts = if threads > 1 { PARTS * threads } else { 1 };
@@ -48,7 +54,7 @@ impl<S: Space> Watch<'_, S> {
                 found.clear();
                 let mut points = Vec::new();
                 for index in count * k / parts..count * (k + 1) / parts {
-                    self.look_at(patches, index, &mut points, found);
+                    self.look_at(renewing, index, &mut points, found);
                 }
             });
         });
@@ -56,11 +62,12 @@ impl<S: Space> Watch<'_, S> {
 
     fn look_at(
         &self,
-        patches: &Patches<S>,
+        renewing: &Renewing<'_, S>,
         index: usize,
         points: &mut Vec<ContactPoint<S>>,
         found: &mut Found<S>,
     ) {
+        let patches = &renewing.patches;
         let pair = patches.pair(index);
         let (a, b) = (pair.a as usize, pair.b as usize);
         if !(self.is_dirty[a] || self.is_dirty[b]) {
@@ -87,64 +94,29 @@ impl<S: Space> Watch<'_, S> {
         if apart <= margin {
             touch(self.bodies, (a, b), margin, &self.ahead, points);
         }
-        let index = index as u32;
         if !points.is_empty() {
             let manner = self.rules.adjust(self.bodies, (a, b), points);
+            if let Some(at) = patches.continued(index, points) {
+                if renewing.renew(at, (pair, &manner), points, false) {
+                    found.regrouped.push(pair);
+                }
+                return;
+            }
             if !points.is_empty() {
                 found.points.append(points);
-                let end = found.points.len() as u32;
                 found.touched.push(Touched {
-                    index,
+                    index: index as u32,
                     pair,
-                    end,
+                    end: found.points.len() as u32,
                     manner,
                 });
                 return;
             }
         }
-        found.parted.push((index, travel + apart));
-    }
-}
-
-/// A box around a body in the body's own axes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Case<S: Space> {
-    middle: S::Vector,
-    axes: S::Matrix,
-    half: S::Vector,
-}
-
-impl<S: Space> Case<S> {
-    /// The case of a body at a pose of its centre of mass.
-    pub(crate) fn new(bounds: &Bounds<S>, center: &Pose<S>) -> Self {
-        let axis = |k: usize| S::Vector::default().with_component(k, 1.0);
-        Self {
-            middle: center.point((bounds.lower + bounds.upper) * 0.5),
-            axes: S::matrix(|k| S::rotate(center.rotation, axis(k))),
-            half: (bounds.upper - bounds.lower) * 0.5,
+        patches.set_free_until(index, travel + apart);
+        if patches.touches(index) {
+            found.parted.push(index as u32);
         }
-    }
-
-    /// How far two cases are apart at least, m: the widest gap between a face of one and the other.
-    fn apart(&self, other: &Self) -> f64 {
-        let between = other.middle - self.middle;
-        let mut taken_of_other = [0.0; 3];
-        let mut widest = f64::NEG_INFINITY;
-        for i in 0..S::DIM {
-            let axis = S::column(&self.axes, i);
-            let mut taken = self.half.component(i);
-            for (j, taken_of_other) in taken_of_other.iter_mut().enumerate().take(S::DIM) {
-                let along = axis.dot(S::column(&other.axes, j)).abs();
-                taken += along * other.half.component(j);
-                *taken_of_other += along * self.half.component(i);
-            }
-            widest = widest.max(axis.dot(between).abs() - taken);
-        }
-        for (j, taken) in taken_of_other.into_iter().enumerate().take(S::DIM) {
-            let along = S::column(&other.axes, j).dot(between).abs();
-            widest = widest.max(along - other.half.component(j) - taken);
-        }
-        widest
     }
 }
 

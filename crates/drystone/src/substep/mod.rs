@@ -35,6 +35,7 @@ mod evidence;
 mod graph;
 mod grasp;
 mod guess;
+mod hit;
 mod islands;
 mod links;
 mod look;
@@ -44,6 +45,7 @@ mod patch;
 mod records;
 pub(crate) mod reduced;
 mod renew;
+mod revise;
 pub(crate) mod shared;
 pub mod simd;
 mod sleep;
@@ -54,6 +56,7 @@ pub(crate) use changes::Changes;
 pub use options::Substep;
 
 use crate::body::{Bodies, Motion};
+use crate::detect::case::Case;
 use crate::detect::rules::PairRules;
 use crate::detect::{Contact, reach};
 use crate::joint::Joints;
@@ -65,7 +68,7 @@ use columns::{Bases, BodyColumns};
 use graph::{Edge, Graph};
 use guess::guess_loads;
 use links::Links;
-use look::{Case, Watch};
+use look::Watch;
 use pairs::Pairs;
 use renew::{Found, Ground, Renewal, Renewing};
 use serde::{Deserialize, Serialize};
@@ -298,9 +301,11 @@ impl<S: Space> RealTime<S> {
         let is_woken = self.sleep.wake_touched(bodies, ties);
         let is_retied = self.links.update(bodies, around.joints);
         let is_shared_otherwise = self.graph.threads != around.settings.threads as usize;
-        if self.patches.take_change() || is_woken || is_retied || is_shared_otherwise {
+        let is_other = self.patches.take_change() || is_woken || is_retied || is_shared_otherwise;
+        if is_other || !self.revise_graph(bodies) {
             self.rebuild_graph(bodies, around.settings.threads);
         }
+        self.patches.forget_changes();
     }
 
     fn detect_dirty(
@@ -329,24 +334,50 @@ impl<S: Space> RealTime<S> {
             cases: &self.cases,
             travel: &self.travel,
         };
-        watch.look(&self.patches, threads, &mut self.found);
-        self.patches.assign(&self.found, &mut self.renewals);
         let ground = Ground {
             bodies,
             columns: &self.columns,
             links: &self.links,
             h: around.settings.dt / f64::from(options.substeps),
         };
-        let renewing = Renewing::new(&mut self.patches, &ground, &self.found);
-        let renewals = &self.renewals;
+        let renewing = Renewing {
+            ground: &ground,
+            patches: self.patches.share(),
+        };
+        watch.look(&renewing, threads, &mut self.found);
+        self.patches.assign(&self.found, &mut self.renewals);
+        let renewing = Renewing {
+            ground: &ground,
+            patches: self.patches.share(),
+        };
+        let found = &self.found;
+        let renewals = Shared::new(&mut self.renewals);
         crew::run(threads.min(renewals.len() / 64 + 1), |worker| {
-            for renewal in &renewals[worker.share(renewals.len())] {
-                renewing.write(renewal);
+            for k in worker.share(renewals.len()) {
+                renewals.change(k, |renewal| renewing.write(found, renewal));
             }
         });
-        if renewing.is_regrouped() {
-            self.patches.note_change();
+        for renewal in self.renewals.iter().filter(|renewal| renewal.is_regrouped) {
+            let touched = &found[renewal.part].touched[renewal.manner];
+            self.patches.note_pair(touched.pair);
         }
+        for &pair in found.iter().flat_map(|part| &part.regrouped) {
+            self.patches.note_pair(pair);
+        }
+    }
+
+    /// Takes over what few patches have changed. Returns whether no more than that is needed.
+    fn revise_graph(&mut self, bodies: &Bodies<S>) -> bool {
+        self.patches.sort_changes();
+        let (patches, sleep) = (&self.patches, &self.sleep);
+        let changes = patches.changes();
+        if changes.is_empty() {
+            return true;
+        }
+        let moves = (0..bodies.len()).map(|k| bodies.is_dynamic(k) && !sleep.is_asleep(k));
+        changes.len() < bodies.len() / 4
+            && moves.eq(self.graph.moves.iter().copied())
+            && self.graph.revise(changes, |pair| patches.edges_of(pair))
     }
 
     /// Colours the bodies that move anew.
@@ -359,7 +390,7 @@ impl<S: Space> RealTime<S> {
             .collect();
         let is_tied = |k: usize| links.ties_body(k);
         self.graph
-            .rebuild(&self.edges, threads as usize, &moves, &is_tied);
+            .rebuild(&self.edges, threads as usize, &moves, is_tied);
     }
 
     /// Lets islands that have been still for long enough fall asleep.

@@ -400,7 +400,12 @@ fn relative<S: Space, V: Wide>(
     own: &Moving<V>,
     other: &Moving<V>,
 ) -> Twist<V> {
-    S::relative(axes, other, own).map(|x| side * x)
+    let mut seen = S::relative(axes, other, own);
+    // Not `map`: closures are compiled without the kernels' instructions.
+    for x in &mut seen {
+        *x = side * *x;
+    }
+    seen
 }
 
 /// Adds what one patch of each of eight bodies does to it.

@@ -10,7 +10,6 @@ use super::touching::MOST;
 use crate::space::{Components, Space};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One point of a patch, to be written into a record.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,10 +46,12 @@ pub(crate) struct RecordGroup {
 }
 
 /// Puts records of each part with equally many points together, those with many first. `patches`
-/// are records, their points and their parts. Returns where the groups of each part are.
+/// are records, their points and their parts; `spare` says how many empty groups follow after so
+/// many. Returns where the groups of each part are.
 pub(super) fn group_records(
     patches: impl Iterator<Item = (u32, u8, usize)> + Clone,
     parts: usize,
+    spare: impl Fn(usize) -> usize,
     groups: &mut Vec<RecordGroup>,
 ) -> Vec<Range<usize>> {
     // Most points first.
@@ -67,7 +68,9 @@ pub(super) fn group_records(
         }
         // Each part begins with a group of its own.
         total = total.next_multiple_of(LANES);
-        ranges.push(start..total / LANES);
+        let end = total / LANES;
+        ranges.push(start..end);
+        total += spare(end - start) * LANES;
     }
     let empty = RecordGroup {
         records: [0; LANES],
@@ -123,7 +126,6 @@ impl Records {
             columns: Shared::new(&mut self.columns),
             ends: Shared::new(&mut self.ends),
             counts: Shared::new(&mut self.counts),
-            is_regrouped: AtomicBool::new(false),
         }
     }
 
@@ -170,16 +172,9 @@ pub(crate) struct SharedRecords<'a> {
     columns: Shared<'a, Column>,
     ends: Shared<'a, [u32; 2]>,
     counts: Shared<'a, u8>,
-    /// Whether a record has other than the points it had.
-    is_regrouped: AtomicBool,
 }
 
 impl SharedRecords<'_> {
-    /// Whether a record has been written that has not as many points as before.
-    pub(crate) fn is_regrouped(&self) -> bool {
-        self.is_regrouped.load(Ordering::Relaxed)
-    }
-
     /// The record of a patch.
     pub(crate) fn read<S: Space>(&self, patch: u32) -> [Column; MOST_COLUMNS] {
         let first = (patch as usize + 1) * S::RECORD;
@@ -190,20 +185,24 @@ impl SharedRecords<'_> {
         record
     }
 
-    /// Writes a patch between two bodies.
-    pub(crate) fn write<S: Space>(&self, patch: u32, bodies: [u32; 2], numbers: &PatchNumbers<S>) {
+    /// Writes a patch between two bodies. Returns whether it has not as many points as before.
+    pub(crate) fn write<S: Space>(
+        &self,
+        patch: u32,
+        bodies: [u32; 2],
+        numbers: &PatchNumbers<S>,
+    ) -> bool {
         let record = patch as usize + 1;
         self.ends.write(record, bodies.map(|k| k + 1));
         let count = numbers.count as u8;
-        if self.counts.read(record) != count {
-            self.counts.write(record, count);
-            self.is_regrouped.store(true, Ordering::Relaxed);
-        }
+        let is_regrouped = self.counts.read(record) != count;
+        self.counts.write(record, count);
         let mut columns = self.read::<S>(patch);
         numbers.put_into(&mut columns);
         for (k, &column) in columns.iter().enumerate().take(S::RECORD) {
             self.columns.write(record * S::RECORD + k, column);
         }
+        is_regrouped
     }
 }
 

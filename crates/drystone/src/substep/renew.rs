@@ -1,8 +1,9 @@
 //! Patches written anew from the points that detection found, by several threads.
 //!
-//! Detection ([`Found`]) and writing ([`Renewing`]) are shared among threads; in between, one
-//! thread gives every patch its place ([`Patches::assign`]), in an order that does not depend on
-//! how the work was cut.
+//! Detection ([`Found`]) and writing ([`Renewing`]) are shared among threads. A patch that goes on
+//! is written as soon as its points are found. For others, in between, one thread gives every
+//! patch its place ([`Patches::assign`](super::touching::Patches::assign)), in an order that does
+//! not depend on how the work was cut.
 
 use super::columns::BodyColumns;
 use super::links::Links;
@@ -10,7 +11,7 @@ use super::pairs::Pair;
 use super::records::{PatchNumbers, PointNumbers, SharedRecords, force_in};
 use super::shared::Shared;
 use super::simd::Column;
-use super::touching::{MOST, Patch, Patches, numbers, vector};
+use super::touching::{MOST, NONE, Patch, Touching, numbers, parts_of, vector};
 use crate::body::{Bodies, Motion};
 use crate::detect::rules::Manner;
 use crate::shape::ContactPoint;
@@ -33,8 +34,10 @@ pub(crate) struct Touched<S: Space> {
 pub(crate) struct Found<S: Space> {
     pub(crate) points: Vec<ContactPoint<S>>,
     pub(crate) touched: Vec<Touched<S>>,
-    /// Pairs without points, and the travel of both bodies up to which they stay so, m.
-    pub(crate) parted: Vec<(u32, f64)>,
+    /// Pairs with patches, but without points.
+    pub(crate) parted: Vec<u32>,
+    /// Pairs whose patch has got other than the points it had.
+    pub(crate) regrouped: Vec<Pair>,
 }
 
 impl<S: Space> Default for Found<S> {
@@ -43,6 +46,7 @@ impl<S: Space> Default for Found<S> {
             points: Vec::new(),
             touched: Vec::new(),
             parted: Vec::new(),
+            regrouped: Vec::new(),
         }
     }
 }
@@ -52,6 +56,7 @@ impl<S: Space> Found<S> {
         self.points.clear();
         self.touched.clear();
         self.parted.clear();
+        self.regrouped.clear();
     }
 }
 
@@ -66,6 +71,8 @@ pub(crate) struct Renewal {
     pub(crate) at: u32,
     /// Whether it continues none.
     pub(crate) is_new: bool,
+    /// Whether it has got other than the points it had.
+    pub(crate) is_regrouped: bool,
 }
 
 /// What patches are made from.
@@ -77,52 +84,92 @@ pub(crate) struct Ground<'a, S: Space> {
     pub(crate) h: f64,
 }
 
+/// Pairs and patches that several threads write, each its own.
+pub(crate) struct SharedPatches<'a, S: Space> {
+    pub(super) pairs: Shared<'a, Touching>,
+    pub(super) next: &'a [u32],
+    pub(super) list: Shared<'a, Patch<S>>,
+    pub(super) records: SharedRecords<'a>,
+}
+
+impl<S: Space> SharedPatches<'_, S> {
+    pub(crate) fn pair_count(&self) -> usize {
+        self.pairs.len()
+    }
+
+    pub(crate) fn pair(&self, index: usize) -> Pair {
+        self.pairs.read(index).pair
+    }
+
+    /// Travel of both bodies up to which a pair can't touch, m.
+    pub(crate) fn free_until(&self, index: usize) -> f64 {
+        self.pairs.read(index).free_until
+    }
+
+    /// Whether a pair has patches.
+    pub(crate) fn touches(&self, index: usize) -> bool {
+        self.pairs.read(index).first != NONE
+    }
+
+    /// Says of a pair without patches how far its bodies may travel before it can have any.
+    pub(crate) fn set_free_until(&self, index: usize, free_until: f64) {
+        self.pairs
+            .change(index, |touching| touching.free_until = free_until);
+    }
+
+    /// The patch of a pair that all of these points continue, if the pair has no other.
+    pub(crate) fn continued(&self, index: usize, points: &[ContactPoint<S>]) -> Option<u32> {
+        let at = self.pairs.read(index).first;
+        if points.is_empty() || self.next.get(at as usize) != Some(&NONE) {
+            return None;
+        }
+        let mut is_same = false;
+        self.list.change(at as usize, |patch| {
+            let parts = parts_of(&patch.points[0]);
+            is_same = points.iter().all(|point| parts_of(point) == parts);
+        });
+        is_same.then_some(at)
+    }
+}
+
 /// The lists that threads write patches to.
 pub(crate) struct Renewing<'a, S: Space> {
     pub(crate) ground: &'a Ground<'a, S>,
-    pub(crate) found: &'a [Found<S>],
-    list: Shared<'a, Patch<S>>,
-    records: SharedRecords<'a>,
+    pub(crate) patches: SharedPatches<'a, S>,
 }
 
-impl<'a, S: Space> Renewing<'a, S> {
-    pub(crate) fn new(
-        patches: &'a mut Patches<S>,
-        ground: &'a Ground<'a, S>,
-        found: &'a [Found<S>],
-    ) -> Self {
-        let (list, records) = patches.share();
-        Self {
-            ground,
-            found,
-            list,
-            records,
-        }
-    }
-
-    /// Whether a patch has been written that has not as many points as before.
-    pub(crate) fn is_regrouped(&self) -> bool {
-        self.records.is_regrouped()
-    }
-
-    /// Writes one patch. Points that continue old ones keep their forces.
-    pub(crate) fn write(&self, renewal: &Renewal) {
-        let found = &self.found[renewal.part];
+impl<S: Space> Renewing<'_, S> {
+    /// Writes a patch that was given a place.
+    pub(crate) fn write(&self, found: &[Found<S>], renewal: &mut Renewal) {
+        let found = &found[renewal.part];
         let points = &found.points[renewal.points.clone()];
         let touched = &found.touched[renewal.manner];
-        let bodies = self.ground.bodies;
-        self.list.change(renewal.at as usize, |patch| {
-            let renewed = fresh(bodies, touched, points);
+        let of = (touched.pair, &touched.manner);
+        renewal.is_regrouped = self.renew(renewal.at, of, points, renewal.is_new);
+    }
+
+    /// Writes one patch. Points that continue old ones keep their forces. Returns whether it has
+    /// not as many points as before.
+    pub(crate) fn renew(
+        &self,
+        at: u32,
+        of: (Pair, &Manner<S>),
+        points: &[ContactPoint<S>],
+        is_new: bool,
+    ) -> bool {
+        let (bodies, records) = (self.ground.bodies, &self.patches.records);
+        let mut is_regrouped = false;
+        self.patches.list.change(at as usize, |patch| {
+            let renewed = fresh(bodies, of, points);
             let mut forces = [[0.0; 3]; MOST];
-            if !renewal.is_new {
-                let record = self.records.read::<S>(renewal.at);
-                forces = inherited(patch, &record, &renewed, bodies);
+            if !is_new {
+                forces = inherited(patch, &records.read::<S>(at), &renewed, bodies);
             }
             *patch = renewed;
             let numbers = numbers_of(self.ground, patch, &forces);
-            let ends = [patch.a, patch.b];
-            self.records.write(renewal.at, ends, &numbers);
+            is_regrouped = records.write(at, [patch.a, patch.b], &numbers);
         });
+        is_regrouped
     }
 }
 
@@ -218,10 +265,9 @@ fn numbers_of<S: Space>(
 /// A patch from contact points of one pair of parts.
 fn fresh<S: Space>(
     bodies: &Bodies<S>,
-    touched: &Touched<S>,
+    (Pair { a, b }, manner): (Pair, &Manner<S>),
     points: &[ContactPoint<S>],
 ) -> Patch<S> {
-    let (Pair { a, b }, manner) = (touched.pair, &touched.manner);
     let mut kept = [points[0]; MOST];
     let count = spread_out::<S>(points, &mut kept);
     let frame = bodies.origin(a as usize);

@@ -51,6 +51,18 @@ impl<T: Copy> Shared<'_, T> {
         unsafe { *self.start.add(index) }
     }
 
+    /// Copies a range of elements from the same places of another list. No other thread may be
+    /// using these.
+    pub(crate) fn copy(&self, from: &[T], range: std::ops::Range<usize>) {
+        assert!(range.end <= self.len);
+        let from = &from[range.clone()];
+        // SAFETY: in range; nobody else uses them now (see the module), and `from` is borrowed,
+        // so it is other memory.
+        unsafe {
+            std::ptr::copy_nonoverlapping(from.as_ptr(), self.start.add(range.start), from.len())
+        }
+    }
+
     /// Writes an element. No other thread may be using it.
     #[inline(always)]
     pub(crate) fn write(&self, index: usize, value: T) {

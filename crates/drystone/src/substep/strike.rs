@@ -18,12 +18,13 @@
 //! joints, which are too large to answer at once.
 
 use super::graph::Graph;
-use super::links::{Links, Spot};
+use super::hit::{Answer, Struck, excess, strike_point, velocity};
+use super::links::Links;
 use super::renew::shared_mass;
 use super::touching::{MOST, Patch, Patches};
 use crate::body::{Bodies, Motion};
 use crate::shape::ContactPoint;
-use crate::space::{Components, Linear, Space};
+use crate::space::{Linear, Space};
 use serde::{Deserialize, Serialize};
 
 /// Sweeps over everything that has been hit.
@@ -32,8 +33,6 @@ const SWEEPS: usize = 100;
 /// everything can't have all sweeps.
 const MOST_VISITS: usize = 10_000;
 const MOST_VISITS_A_BODY: usize = 6;
-/// Turn in a step up to which points that do not touch yet bounce, rad.
-const MOST_TURN: f64 = 0.2;
 
 /// The numbers of the law of impact.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +66,7 @@ impl<S: Space> StrikeLaw<S> {
     }
 
     /// What a step of free fall adds to the speed at which two bodies part along `normal`, m/s.
-    fn fallen(&self, bodies: &Bodies<S>, ends: [usize; 2], normal: S::Vector) -> f64 {
+    pub(super) fn fallen(&self, bodies: &Bodies<S>, ends: [usize; 2], normal: S::Vector) -> f64 {
         let [a, b] = ends.map(|k| f64::from(u8::from(bodies.is_dynamic(k))));
         normal.dot(self.fall) * (b - a)
     }
@@ -88,12 +87,6 @@ impl<S: Space> Web<'_, S> {
             .filter(move |&(_, other, _)| is_own && !links.leaves_blows(other as usize))
             .map(|(record, ..)| record - 1)
     }
-}
-
-/// What impacts change.
-pub(crate) struct Struck<'a, S: Space> {
-    pub(crate) bodies: &'a mut Bodies<S>,
-    pub(crate) links: &'a mut Links<S>,
 }
 
 /// What hit a patch.
@@ -129,15 +122,15 @@ pub(crate) struct Strikes<S: Space> {
 struct Answers<S: Space> {
     /// Whether a body was struck in this step.
     is_known: Vec<bool>,
-    /// Its inverse inertia in world axes, 1/(kg·m²); of other bodies anything.
-    inv_inertia: Vec<S::Inertia>,
+    /// How it answers; of other bodies anything.
+    of: Vec<Answer<S>>,
 }
 
 impl<S: Space> Default for Answers<S> {
     fn default() -> Self {
         Self {
             is_known: Vec::new(),
-            inv_inertia: Vec::new(),
+            of: Vec::new(),
         }
     }
 }
@@ -146,9 +139,15 @@ impl<S: Space> Default for Answers<S> {
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     is_struck: Vec<bool>,
+    /// Patches to be looked at, ascending, and a bit for each.
     active: Vec<u32>,
+    is_active: Vec<u64>,
     struck: Vec<u32>,
+    /// Where the strike of each patch is in the list; `NONE` for those without.
+    strike_of: Vec<u32>,
 }
+
+const NONE: u32 = u32::MAX;
 
 impl<S: Space> Default for Strikes<S> {
     fn default() -> Self {
@@ -218,7 +217,8 @@ impl<S: Space> Strikes<S> {
                     0 => law.loaded(struck.bodies, web.patches, number),
                     _ => *law,
                 };
-                if self.strike_patch(struck, patch, number, &law) {
+                if let Some(strike) = self.strike_patch(struck, patch, number, &law) {
+                    self.add(&strike, &mut scratch.strike_of);
                     let ends = [patch.a, patch.b];
                     scratch.note(ends, struck.links);
                     visits += struck.links.effort(ends.map(|k| k as usize));
@@ -228,7 +228,10 @@ impl<S: Space> Strikes<S> {
         }
         self.scratch = scratch;
         self.before.sort_unstable_by_key(|b| b.0);
-        self.merge();
+        for strike in &self.list {
+            self.scratch.strike_of[strike.patch as usize] = NONE;
+        }
+        self.list.sort_unstable_by_key(|strike| strike.patch);
         self.settle_rebounds(struck.bodies, web.patches, law);
         let tugs = &mut self.tugs;
         struck
@@ -252,14 +255,20 @@ impl<S: Space> Strikes<S> {
         let known = self.answers.is_known.len();
         if known < bodies.len() {
             self.answers.is_known.resize(bodies.len(), false);
-            let new = (known..bodies.len()).map(|k| bodies.inertial[k].inv_inertia);
-            self.answers.inv_inertia.extend(new);
+            let new = (known..bodies.len()).map(|k| Answer {
+                inv_mass: bodies.inertial[k].inv_mass,
+                inv_inertia: bodies.inertial[k].inv_inertia,
+            });
+            self.answers.of.extend(new);
         }
         let mut know = |body: u32| {
             let k = body as usize;
             if !std::mem::replace(&mut self.answers.is_known[k], true) {
                 self.before.push((body, bodies.motion[k]));
-                self.answers.inv_inertia[k] = bodies.world_inv_inertia(k);
+                self.answers.of[k] = Answer {
+                    inv_mass: bodies.inertial[k].inv_mass,
+                    inv_inertia: bodies.world_inv_inertia(k),
+                };
             }
         };
         ends.into_iter().for_each(&mut know);
@@ -283,30 +292,35 @@ impl<S: Space> Strikes<S> {
         }
     }
 
-    /// Makes one strike of all that hit the same patch.
-    fn merge(&mut self) {
-        self.list.sort_by_key(|strike| strike.patch);
-        self.list.dedup_by(|next, strike| {
-            let is_same = next.patch == strike.patch;
-            if is_same {
+    /// Adds a strike to those that hit the same patch before.
+    fn add(&mut self, next: &Strike<S>, strike_of: &mut Vec<u32>) {
+        let patch = next.patch as usize;
+        if strike_of.len() <= patch {
+            strike_of.resize(patch + 1, NONE);
+        }
+        match self.list.get_mut(strike_of[patch] as usize) {
+            Some(strike) => {
                 for k in 0..MOST {
                     strike.impulse[k] += next.impulse[k];
                     strike.rebound[k] = next.rebound[k].or(strike.rebound[k]);
                 }
             }
-            is_same
-        });
+            None => {
+                strike_of[patch] = self.list.len() as u32;
+                self.list.push(*next);
+            }
+        }
     }
 
     /// Lets the points of a patch hit: first all that do as one, in their middle, so that what comes
-    /// flat is not turned; then one after the other. Returns whether any did.
+    /// flat is not turned; then one after the other.
     fn strike_patch(
         &mut self,
         struck: &mut Struck<'_, S>,
         patch: &Patch<S>,
         number: u32,
         law: &StrikeLaw<S>,
-    ) -> bool {
+    ) -> Option<Strike<S>> {
         let mut strike = Strike {
             patch: number,
             impulse: [S::Vector::default(); MOST],
@@ -318,7 +332,7 @@ impl<S: Space> Strikes<S> {
         let hitting = || (0..MOST).filter(|&k| is_hit[k]);
         let count = hitting().count();
         if count == 0 {
-            return false;
+            return None;
         }
         self.know(struck, [patch.a, patch.b]);
         if count > 1 {
@@ -333,7 +347,7 @@ impl<S: Space> Strikes<S> {
                 middle.separation += points[k].separation * part;
             }
             if let Some((impulse, rebound)) =
-                strike_point((struck, &self.answers.inv_inertia), patch, &middle, law)
+                strike_point((struck, &self.answers.of), patch, &middle, law)
             {
                 for k in hitting() {
                     strike.impulse[k] = impulse * part;
@@ -343,14 +357,13 @@ impl<S: Space> Strikes<S> {
         }
         for (k, point) in points.iter().enumerate() {
             if let Some((impulse, rebound)) =
-                strike_point((struck, &self.answers.inv_inertia), patch, point, law)
+                strike_point((struck, &self.answers.of), patch, point, law)
             {
                 strike.impulse[k] += impulse;
                 strike.rebound[k] = rebound.or(strike.rebound[k]);
             }
         }
-        self.list.push(strike);
-        true
+        Some(strike)
     }
 }
 
@@ -370,131 +383,35 @@ impl Scratch {
         self.active.clear();
         for body in self.struck.drain(..) {
             self.is_struck[body as usize] = false;
-            self.active.extend(web.patches_of(body, links));
+            for patch in web.patches_of(body, links) {
+                let (word, bit) = (patch as usize / 64, 1 << (patch % 64));
+                if self.is_active.len() <= word {
+                    self.is_active.resize(word + 1, 0);
+                }
+                if self.is_active[word] & bit == 0 {
+                    self.is_active[word] |= bit;
+                    self.active.push(patch);
+                }
+            }
         }
         self.tidy();
     }
 
+    /// Brings what is active into the order of patches, and takes the bits away.
     fn tidy(&mut self) {
-        self.active.sort_unstable();
-        self.active.dedup();
-    }
-}
-
-/// The speed at which a point closes beyond what its gap allows, m/s.
-fn excess<S: Space>(
-    bodies: &Bodies<S>,
-    patch: &Patch<S>,
-    at: &ContactPoint<S>,
-    law: &StrikeLaw<S>,
-) -> f64 {
-    let ends = [patch.a as usize, patch.b as usize];
-    let arms = ends.map(|k| at.position - bodies.position[k]);
-    let closing = velocity(bodies, ends, arms) + patch.slide;
-    -at.normal.dot(closing) - at.separation.max(0.0) / law.dt
-}
-
-/// Lets one point hit, if it does: the impulse on B, N·s, and the speed of a rebound, m/s.
-fn strike_point<S: Space>(
-    (struck, inertia): (&mut Struck<'_, S>, &[S::Inertia]),
-    patch: &Patch<S>,
-    at: &ContactPoint<S>,
-    law: &StrikeLaw<S>,
-) -> Option<(S::Vector, Option<f64>)> {
-    let bodies = &*struck.bodies;
-    let excess = excess(bodies, patch, at, law);
-    if excess <= law.least {
-        return None;
-    }
-    let ends = [patch.a as usize, patch.b as usize];
-    let arms = ends.map(|k| at.position - bodies.position[k]);
-    let spot = Spot { ends, arms };
-    let allowed = at.separation.max(0.0) / law.dt;
-    let speed = excess + allowed;
-    let e = patch.surface.restitution;
-    let turned = ends.map(|k| bodies.motion[k].spin.length() * law.dt);
-    // The point of a body that spins fast is elsewhere by the time it would touch.
-    let is_there = at.separation <= law.margin || turned[0] + turned[1] < MOST_TURN;
-    let bounces = e > 0.0 && speed > law.threshold && is_there;
-    // Restitution refers to the velocities before forces, so that what falls until the end of the
-    // step is not taken from the rebound.
-    let fallen = law.fallen(bodies, ends, at.normal);
-    let rebound = bounces.then_some((e * speed - fallen).max(0.0));
-    let leaving = rebound.unwrap_or(-allowed);
-    let inertia = ends.map(|k| &inertia[k]);
-    let answer = struck.answer_along(inertia, &spot, at.normal);
-    if answer <= 0.0 {
-        return None;
-    }
-    let pressed = (leaving + speed) / answer;
-    let mut impulse = at.normal * pressed;
-    struck.push(inertia, &spot, at.normal, pressed);
-    let after = velocity(struck.bodies, ends, arms) + patch.slide;
-    let slip = after - at.normal * at.normal.dot(after);
-    let slip_speed = slip.length();
-    if slip_speed > 0.0 {
-        let along = slip * (1.0 / slip_speed);
-        let answer = struck.answer_along(inertia, &spot, along);
-        // What joints hold fast does not slip.
-        if answer > 0.0 {
-            let drag = -(slip_speed / answer).min(patch.surface.friction * pressed);
-            struck.push(inertia, &spot, along, drag);
-            impulse += along * drag;
+        if self.active.len() < self.is_active.len() {
+            self.active.sort_unstable();
+            for &patch in &self.active {
+                self.is_active[patch as usize / 64] = 0;
+            }
+            return;
         }
-    }
-    Some((impulse, rebound))
-}
-
-/// Velocity of B's point relative to A's, m/s.
-fn velocity<S: Space>(bodies: &Bodies<S>, ends: [usize; 2], arms: [S::Vector; 2]) -> S::Vector {
-    let of = |side: usize| {
-        let Motion { linear, spin } = bodies.motion[ends[side]];
-        linear + S::spin_cross(spin, arms[side])
-    };
-    of(1) - of(0)
-}
-
-impl<S: Space> Struck<'_, S> {
-    /// What a unit impulse along a direction changes of the velocity along it, 1/kg.
-    fn answer_along(
-        &mut self,
-        inv_inertia: [&S::Inertia; 2],
-        spot: &Spot<S>,
-        along: S::Vector,
-    ) -> f64 {
-        let tied = self.links.respond(spot, along);
-        let of = |side: usize| {
-            let arm = spot.arms[side];
-            if let Some(change) = &tied[side] {
-                let moved = along.dot(change.linear + S::spin_cross(change.spin, arm));
-                return if side == 0 { -moved } else { moved };
+        self.active.clear();
+        for (word, bits) in self.is_active.iter_mut().enumerate() {
+            while *bits != 0 {
+                self.active.push(64 * word as u32 + bits.trailing_zeros());
+                *bits &= *bits - 1;
             }
-            let turned = S::cross(arm, along);
-            let spin = S::apply_inertia(inv_inertia[side], turned);
-            let inv_mass = self.bodies.inertial[spot.ends[side]].inv_mass;
-            along.dot(inv_mass.scale(along)) + turned.dot(spin)
-        };
-        of(0) + of(1)
-    }
-
-    /// Gives B an impulse along the direction that was asked for last, and A its opposite.
-    fn push(
-        &mut self,
-        inv_inertia: [&S::Inertia; 2],
-        spot: &Spot<S>,
-        along: S::Vector,
-        impulse: f64,
-    ) {
-        self.links.take(self.bodies, spot.ends, impulse);
-        for (side, impulse) in [along * -impulse, along * impulse].into_iter().enumerate() {
-            let k = spot.ends[side];
-            if self.links.ties_body(k) {
-                continue;
-            }
-            let spin = S::apply_inertia(inv_inertia[side], S::cross(spot.arms[side], impulse));
-            let motion = &mut self.bodies.motion[k];
-            motion.linear += self.bodies.inertial[k].inv_mass.scale(impulse);
-            motion.spin += spin;
         }
     }
 }

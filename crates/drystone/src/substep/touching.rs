@@ -7,8 +7,8 @@
 
 use super::graph::Edge;
 use super::pairs::{Pair, PairChanges};
-use super::records::{Records, SharedRecords};
-use super::renew::{Found, Renewal, Touched};
+use super::records::Records;
+use super::renew::{Found, Renewal, SharedPatches, Touched};
 use super::shared::Shared;
 use super::strike::Strikes;
 use crate::body::Bodies;
@@ -18,7 +18,7 @@ use crate::shape::ContactPoint;
 use crate::space::{Components, Space};
 use serde::{Deserialize, Serialize};
 
-const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 /// Points in a patch at most, in any space.
 pub(super) const MOST: usize = 4;
 
@@ -56,12 +56,12 @@ impl<S: Space> Patch<S> {
 
 /// A pair of bodies and the first of its patches.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Touching {
-    pair: Pair,
-    first: u32,
+pub(super) struct Touching {
+    pub(super) pair: Pair,
+    pub(super) first: u32,
     /// How much both bodies together will have travelled since the world began when they can
     /// touch at the earliest, m.
-    free_until: f64,
+    pub(super) free_until: f64,
 }
 
 impl Touching {
@@ -87,8 +87,11 @@ pub(crate) struct Patches<S: Space> {
     next: Vec<u32>,
     unused: Vec<u32>,
     pub(crate) records: Records,
-    /// Whether patches were added or removed since this was last asked.
+    /// Whether anything may have changed since this was last asked.
     has_changed: bool,
+    /// Pairs that have other patches than before, or patches with other points.
+    #[serde(skip)]
+    changes: Vec<Pair>,
 }
 
 impl<S: Space> Default for Patches<S> {
@@ -101,6 +104,7 @@ impl<S: Space> Default for Patches<S> {
             unused: Vec::new(),
             records: Records::default(),
             has_changed: false,
+            changes: Vec::new(),
         }
     }
 }
@@ -111,26 +115,20 @@ impl<S: Space> Patches<S> {
         self.pairs[index].pair
     }
 
-    /// Travel of both bodies up to which a pair can't touch, m.
-    pub(crate) fn free_until(&self, index: usize) -> f64 {
-        self.pairs[index].free_until
-    }
-
-    /// Whether a pair has patches.
-    pub(crate) fn touches(&self, index: usize) -> bool {
-        self.pairs[index].first != NONE
-    }
-
     pub(crate) fn pair_count(&self) -> usize {
         self.pairs.len()
     }
 
     /// Numbers of live patches, in the order of their bodies.
     fn numbers(&self) -> impl Iterator<Item = u32> {
+        let chains = self.pairs.iter().map(|touching| touching.first);
+        chains.flat_map(|first| self.chain(first))
+    }
+
+    /// A patch and those that follow it.
+    fn chain(&self, first: u32) -> impl Iterator<Item = u32> {
         let of = |at: u32| (at != NONE).then_some(at);
-        self.pairs.iter().flat_map(move |touching| {
-            std::iter::successors(of(touching.first), move |&at| of(self.next[at as usize]))
-        })
+        std::iter::successors(of(first), move |&at| of(self.next[at as usize]))
     }
 
     /// Live patches with their numbers, in the order of their bodies.
@@ -140,14 +138,23 @@ impl<S: Space> Patches<S> {
 
     /// What touches, in the order of bodies.
     pub(crate) fn edges(&self) -> impl Iterator<Item = Edge> {
-        self.numbers().map(|at| {
-            let record = at + 1;
-            Edge {
-                record,
-                ends: self.ends(at),
-                points: self.records.counts[record as usize],
-            }
-        })
+        self.numbers().map(|at| self.edge(at))
+    }
+
+    /// How two bodies touch.
+    pub(crate) fn edges_of(&self, pair: Pair) -> impl Iterator<Item = Edge> {
+        let at = self.pairs.binary_search_by_key(&pair, |t| t.pair);
+        let first = at.map_or(NONE, |at| self.pairs[at].first);
+        self.chain(first).map(|at| self.edge(at))
+    }
+
+    fn edge(&self, patch: u32) -> Edge {
+        let record = patch + 1;
+        Edge {
+            record,
+            ends: self.ends(patch),
+            points: self.records.counts[record as usize],
+        }
     }
 
     /// Points of all patches.
@@ -231,7 +238,7 @@ impl<S: Space> Patches<S> {
         true
     }
 
-    /// Whether patches were added or removed since this was last asked.
+    /// Whether more than some pairs' patches may have changed since this was last asked.
     pub(crate) fn take_change(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
     }
@@ -239,6 +246,27 @@ impl<S: Space> Patches<S> {
     /// Says that the bodies that move are others.
     pub(crate) fn note_change(&mut self) {
         self.has_changed = true;
+    }
+
+    /// Says that a pair's patches are others, or have other points.
+    pub(crate) fn note_pair(&mut self, pair: Pair) {
+        self.changes.push(pair);
+    }
+
+    /// Brings [`Self::changes`] into the order of pairs.
+    pub(crate) fn sort_changes(&mut self) {
+        self.changes.sort_unstable();
+        self.changes.dedup();
+    }
+
+    /// Pairs that have other patches than when this was last forgotten.
+    pub(crate) fn changes(&self) -> &[Pair] {
+        &self.changes
+    }
+
+    /// Forgets which pairs have changed.
+    pub(crate) fn forget_changes(&mut self) {
+        self.changes.clear();
     }
 
     /// Takes over a changed list of pairs.
@@ -258,7 +286,8 @@ impl<S: Space> Patches<S> {
             let is_named = new.next_if_eq(&touching.pair).is_some();
             if is_named || !concerns(&touching.pair) {
                 merged.push(touching);
-            } else {
+            } else if touching.first != NONE {
+                self.note_pair(touching.pair);
                 self.remove_chain(touching.first);
             }
         }
@@ -269,6 +298,7 @@ impl<S: Space> Patches<S> {
     /// Drops everything that these bodies touched.
     pub(crate) fn forget(&mut self, is_gone: &[bool]) {
         let old = std::mem::take(&mut self.pairs);
+        self.has_changed = true;
         for touching in old {
             let Pair { a, b } = touching.pair;
             if is_gone[a as usize] || is_gone[b as usize] {
@@ -283,19 +313,19 @@ impl<S: Space> Patches<S> {
         while let Some(&next) = self.next.get(at as usize) {
             self.records.clear::<S>(at);
             self.unused.push(at);
-            self.has_changed = true;
             at = next;
         }
     }
 
-    /// Notes which pairs have come apart, and gives each group of points that was found a place in
-    /// the list: that of the patch it continues, or another. Points of a pair come part by part;
-    /// each pair of parts is a patch.
+    /// Takes the patches of pairs that have come apart away, and gives each group of points that
+    /// was found a place in the list: that of the patch it continues, or another. Points of a pair
+    /// come part by part; each pair of parts is a patch.
     pub(crate) fn assign(&mut self, found: &[Found<S>], renewals: &mut Vec<Renewal>) {
-        for &(index, free_until) in found.iter().flat_map(|part| &part.parted) {
+        for &index in found.iter().flat_map(|part| &part.parted) {
             let touching = &mut self.pairs[index as usize];
-            touching.free_until = free_until;
-            let first = std::mem::replace(&mut touching.first, NONE);
+            let (pair, first) = (touching.pair, touching.first);
+            touching.first = NONE;
+            self.note_pair(pair);
             self.remove_chain(first);
         }
         renewals.clear();
@@ -309,6 +339,7 @@ impl<S: Space> Patches<S> {
                     points: start..end,
                     at: NONE,
                     is_new: true,
+                    is_regrouped: false,
                 };
                 self.assign_pair(touched, &found.points, whole, renewals);
                 start = end;
@@ -323,12 +354,14 @@ impl<S: Space> Patches<S> {
         whole: Renewal,
         renewals: &mut Vec<Renewal>,
     ) {
-        let parts = |p: &ContactPoint<S>| (p.feature.part_a, p.feature.part_b);
         let (index, surface) = (touched.index as usize, touched.manner.surface);
         let (mut old, mut first, mut last) = (self.pairs[index].first, NONE, NONE);
         let mut start = whole.points.start;
-        for group in points[whole.points.clone()].chunk_by(|p, q| parts(p) == parts(q)) {
-            let known = self.take(&mut old, parts(&group[0]));
+        let mut is_as_before = true;
+        for group in points[whole.points.clone()].chunk_by(|p, q| parts_of(p) == parts_of(q)) {
+            let head = old;
+            let known = self.take(&mut old, parts_of(&group[0]));
+            is_as_before &= known == Some(head);
             let at = known.unwrap_or_else(|| self.insert(&group[0], surface));
             self.next[at as usize] = NONE;
             match self.next.get_mut(last as usize) {
@@ -345,6 +378,9 @@ impl<S: Space> Patches<S> {
             });
             start = end;
         }
+        if !is_as_before || old != NONE {
+            self.note_pair(touched.pair);
+        }
         self.remove_chain(old);
         self.pairs[index].first = first;
     }
@@ -357,13 +393,17 @@ impl<S: Space> Patches<S> {
             self.list.len() as u32 - 1
         });
         self.records.reserve::<S>(at);
-        self.has_changed = true;
         at
     }
 
     /// Patches and records, to be written by several threads.
-    pub(crate) fn share(&mut self) -> (Shared<'_, Patch<S>>, SharedRecords<'_>) {
-        (Shared::new(&mut self.list), self.records.share())
+    pub(crate) fn share(&mut self) -> SharedPatches<'_, S> {
+        SharedPatches {
+            pairs: Shared::new(&mut self.pairs),
+            next: &self.next,
+            list: Shared::new(&mut self.list),
+            records: self.records.share(),
+        }
     }
 
     /// Takes the patch of these parts out of a chain.
@@ -371,8 +411,7 @@ impl<S: Space> Patches<S> {
         let (mut before, mut at) = (NONE, *chain);
         while let Some(patch) = self.list.get(at as usize) {
             let next = self.next[at as usize];
-            let feature = patch.points[0].feature;
-            if (feature.part_a, feature.part_b) == parts {
+            if parts_of(&patch.points[0]) == parts {
                 match self.next.get_mut(before as usize) {
                     Some(place) => *place = next,
                     None => *chain = next,
@@ -413,6 +452,11 @@ impl<S: Space> Patches<S> {
         }
         contacts
     }
+}
+
+/// The convex parts of two bodies that touch in a point.
+pub(super) fn parts_of<S: Space>(point: &ContactPoint<S>) -> (u32, u32) {
+    (point.feature.part_a, point.feature.part_b)
 }
 
 pub(crate) fn vector<S: Space>(numbers: [f64; 3]) -> S::Vector {

@@ -347,7 +347,8 @@ impl<S: Space> World<S> {
     fn step_substep(&mut self, options: &Substep) -> Result<StepReport, StepError> {
         let dt = self.settings.dt;
         let mut good = std::mem::take(&mut self.good);
-        self.bodies.copy_state(&mut good);
+        let threads = self.settings.threads;
+        self.bodies.copy_state(&mut good, threads);
         integrate::steer(&mut self.bodies, self.time, dt);
         for k in 0..self.bodies.len() {
             if self.bodies.load[k] != Default::default() {
@@ -498,7 +499,8 @@ impl<S: Space> World<S> {
 
     /// The same for strategies in which nothing passes anything.
     fn accept_unheld(&mut self, good: &BodyState<S>) -> Result<(), StepError> {
-        if let Some(k) = integrate::first_not_finite(&self.bodies) {
+        let threads = self.settings.threads;
+        if let Some(k) = integrate::first_not_finite_by(&self.bodies, threads) {
             self.bodies.restore(good.clone());
             // What the failed step left there may be no numbers either.
             *self.real_time = RealTime::default();
