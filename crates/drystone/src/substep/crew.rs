@@ -141,7 +141,9 @@ pub(crate) fn gather<T: Send>(
     deal(threads, pieces, |piece| {
         shared.change(piece, |list| work(piece, list));
     });
-    lists.into_iter().flatten().collect()
+    let mut all = Vec::with_capacity(lists.iter().map(Vec::len).sum());
+    lists.iter_mut().for_each(|list| all.append(list));
+    all
 }
 
 /// Crews that are not at work. Worlds that step at the same time have one each.
