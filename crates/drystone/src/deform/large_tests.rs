@@ -93,6 +93,21 @@ fn gradients_solve_meshes_of_any_order_and_of_several_teams() {
     check_gradients(stretched(101, seed), seed);
 }
 
+/// h f of all nodes, element by element.
+fn pushes(elements: &[Element], places: &[[f64; 3]]) -> Vec<[f64; 3]> {
+    let mut push = vec![[0.0; 3]; places.len()];
+    for element in elements {
+        let local = exact(element, places);
+        for (k, &node) in element.nodes().iter().enumerate() {
+            let gradient = &local.gradient[3 * k..3 * k + 3];
+            for (push, gradient) in push[node as usize].iter_mut().zip(gradient) {
+                *push -= DT * gradient;
+            }
+        }
+    }
+    push
+}
+
 fn check_gradients((cloth, places): (Deformable<D3>, Vec<[f64; 3]>), seed: &mut u64) {
     let (elements, masses) = (cloth.elements(), cloth.masses());
     let count = masses.len();
@@ -133,16 +148,7 @@ fn check_gradients((cloth, places): (Deformable<D3>, Vec<[f64; 3]>), seed: &mut 
         assert!(solve(2, instructions) == change, "{instructions:?}");
     }
 
-    let mut push = vec![[0.0; 3]; count];
-    for element in &elements {
-        let local = exact(element, &places);
-        for (k, &node) in element.nodes().iter().enumerate() {
-            let gradient = &local.gradient[3 * k..3 * k + 3];
-            for (push, gradient) in push[node as usize].iter_mut().zip(gradient) {
-                *push -= DT * gradient;
-            }
-        }
-    }
+    let push = pushes(&elements, &places);
     let (by_start, by_change) = (
         resistance(&elements, &places, &starred),
         resistance(&elements, &places, &change),
