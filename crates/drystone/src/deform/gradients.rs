@@ -85,9 +85,14 @@ pub(crate) struct Gradients {
 impl Gradients {
     /// Finds the pattern. `None` if there is too much of it.
     pub(crate) fn new(elements: &[Element], nodes: usize) -> Option<Self> {
+        Self::in_teams(elements, nodes, Teams::count(nodes))
+    }
+
+    /// The same for so many teams.
+    pub(crate) fn in_teams(elements: &[Element], nodes: usize, teams: usize) -> Option<Self> {
         let nothing = || vec![[0.0; 3]; nodes];
         let rows = BlockRows::new(elements, nodes)?;
-        let teams = Teams::new(&rows.exact());
+        let teams = Teams::new(&rows.exact(), teams);
         Some(Self {
             vectors: std::array::from_fn(|_| vec![Row::default(); teams.row_count()]),
             found: vec![[0.0; 3]; nodes],

@@ -82,15 +82,15 @@ fn resistance(elements: &[Element], places: &[[f64; 3]], v: &[[f64; 3]]) -> Vec<
 #[test]
 fn gradients_solve_the_sum_of_all_elements_with_the_same_bits_for_any_threads() {
     let seed = &mut 5;
-    check_gradients(stretched(35, seed), seed);
+    check_gradients(stretched(35, seed), 1, seed);
 }
 
 #[test]
 fn gradients_solve_meshes_of_any_order_and_of_several_teams() {
     let seed = &mut 7;
-    check_gradients(mixed(33, seed), seed);
-    // More than ten thousand nodes are two teams.
-    check_gradients(stretched(101, seed), seed);
+    check_gradients(mixed(33, seed), 1, seed);
+    check_gradients(mixed(33, seed), 2, seed);
+    check_gradients(stretched(40, seed), 4, seed);
 }
 
 /// h f of all nodes, element by element.
@@ -108,7 +108,7 @@ fn pushes(elements: &[Element], places: &[[f64; 3]]) -> Vec<[f64; 3]> {
     push
 }
 
-fn check_gradients((cloth, places): (Deformable<D3>, Vec<[f64; 3]>), seed: &mut u64) {
+fn check_gradients((cloth, places): (Deformable<D3>, Vec<[f64; 3]>), teams: usize, seed: &mut u64) {
     let (elements, masses) = (cloth.elements(), cloth.masses());
     let count = masses.len();
     let mut vector = |size: f64| -> Vec<[f64; 3]> {
@@ -130,7 +130,7 @@ fn check_gradients((cloth, places): (Deformable<D3>, Vec<[f64; 3]>), seed: &mut 
         false => masses[node],
     };
     let solve = |threads: u32, instructions: Instructions| {
-        let mut gradients = Gradients::new(&elements, count).unwrap();
+        let mut gradients = Gradients::in_teams(&elements, count, teams).unwrap();
         gradients.instructions = instructions;
         let ratio = gradients.linearise(&places, (0..count).map(mass), DT, threads);
         assert!(ratio > 10.0, "{ratio}");

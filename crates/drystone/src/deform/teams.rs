@@ -25,8 +25,9 @@ const NONE: u32 = u32::MAX;
 const ODD: u32 = 1 << 31;
 /// Lanes that must agree for a slot that joins whole rows.
 const AGREED: usize = 3;
-/// Nodes up to which there are one, two and four teams.
-const SIZES: [usize; 3] = [10_000, 40_000, 80_000];
+/// Nodes up to which there are one, two and four teams. More teams are more threads' work, but
+/// sweeps within smaller domains gain less: what is solved in a few iterations ends farther off.
+const SIZES: [usize; 3] = [20_000, 40_000, 80_000];
 
 /// A vector: three numbers of each node of a row.
 pub(super) type Row = [Column; 3];
@@ -145,10 +146,14 @@ impl<T: Copy> Slots<T> {
 type ByDistance = BTreeMap<i64, [u32; LANES]>;
 
 impl Teams {
-    /// Of a matrix' pattern.
-    pub(super) fn new(exact: &Exact<'_>) -> Self {
+    /// How many teams so many nodes are.
+    pub(super) fn count(nodes: usize) -> usize {
+        1 << SIZES.iter().filter(|&&size| nodes > size).count()
+    }
+
+    /// Of a matrix' pattern, for so many teams.
+    pub(super) fn new(exact: &Exact<'_>, teams: usize) -> Self {
         let count = exact.len();
-        let teams = 1 << SIZES.iter().filter(|&&size| count > size).count();
         let domains = teams * LANES;
         let start = |domain: usize| count * domain / domains;
         let mut all = Self::default();
