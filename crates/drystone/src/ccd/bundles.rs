@@ -7,13 +7,19 @@
 //! Vertices go straight from start to end with some reach around them (m), which may differ
 //! between start and end and is linear between. What is left out:
 //!
-//! * bundles, and primitives of bundles, whose boxes are apart along the same axis on the same side
-//!   both at the start and at the end: sides of boxes move linearly too. What moves along together
-//!   is as small then as what stands;
-//! * primitives with a plane between them at the start and at the end. Its normal is roughly the
-//!   direction between their nearest points at the start; any direction d with
+//! * bundles whose boxes are apart along the same axis on the same side both at the start and at
+//!   the end: sides of boxes move linearly too. What moves along together is as small then as what
+//!   stands;
+//! * bundles, and primitives of bundles, with a plane between them at the start and at the end. Any
+//!   direction d with
 //!   $\min_j d\cdot b_j - \max_i d\cdot a_i > |d|\,(\max_i \rho_i + \max_j \rho_j)$ at both ends
-//!   proves it, because the left side is concave and the right side convex in time.
+//!   proves it, because the left side is concave and the right side convex in time. Tried is the
+//!   direction between the middles of the bundles' boxes, and roughly that between the nearest
+//!   points of primitives, at the start.
+//!
+//! Bundles that share a vertex are most of those whose boxes meet, and no plane is between them:
+//! pairs of their primitives are known from the mesh ([`kin`]). A point, an edge without length,
+//! meets what has faces as a vertex alone.
 //!
 //! # Rounding
 //!
@@ -22,116 +28,33 @@
 //! $(4\sqrt3 + \sqrt3)\,u R\,|d|$; lengths and the reach add less than 4 u R. Every reach is grown by
 //! 16 u R, two sides together by 32 u R, which is more than twice all of that.
 
+mod apart;
+mod bundle;
+mod kin;
+mod pairs;
 #[cfg(test)]
 mod tests;
 
 use super::broad::{Mesh, Met, Swept};
-use super::tree::{BoxTree, Small};
+use super::tree::BoxTree;
 use crate::shape::Bounds;
 use crate::space::D3;
 use crate::substep::crew;
-use crate::substep::simd::Four;
+use crate::substep::shared::Shared;
+use crate::substep::simd::{Column, Four};
+use apart::{Point, Twice, is_between};
+use bundle::Bundle;
 use glamx::DVec3;
+use kin::Kin;
+use pairs::Primitives;
 use std::ops::Range;
 
-/// Edges, and faces, of a bundle at most.
-const MOST: usize = 4;
 /// Searches after which the tree is sorted anew: by then what was near each other has moved apart.
 const OLD: u32 = 16;
 /// Groups of bundles that a thread takes at a time.
 const PIECE: usize = 32;
-/// No vertex.
-const NONE: u32 = u32::MAX;
-
-/// A vertex with some of the edges and faces whose lowest vertex it is.
-#[derive(Clone, Copy, Debug)]
-struct Bundle {
-    /// The vertex, or [`NONE`] where another bundle has it.
-    vertex: u32,
-    edge_count: u32,
-    face_count: u32,
-    edges: [u32; MOST],
-    faces: [u32; MOST],
-    ends: [[u32; 2]; MOST],
-    corners: [[u32; 3]; MOST],
-}
-
-impl Bundle {
-    const EMPTY: Self = Self {
-        vertex: NONE,
-        edge_count: 0,
-        face_count: 0,
-        edges: [0; MOST],
-        faces: [0; MOST],
-        ends: [[0; 2]; MOST],
-        corners: [[0; 3]; MOST],
-    };
-
-    fn ends(&self) -> &[[u32; 2]] {
-        &self.ends[..self.edge_count as usize]
-    }
-
-    fn corners(&self) -> &[[u32; 3]] {
-        &self.corners[..self.face_count as usize]
-    }
-
-    /// All vertices, some of them several times.
-    fn vertices(&self) -> impl Iterator<Item = u32> {
-        let own = (self.vertex != NONE).then_some(self.vertex);
-        let ends = self.ends().iter().flatten();
-        own.into_iter()
-            .chain(ends.chain(self.corners().iter().flatten()).copied())
-    }
-}
-
-/// A vertex at the start and the end: x, y, z and reach, m.
-#[derive(Clone, Copy, Debug, Default)]
-struct Point([Four; 2]);
-
-/// A box at the start and the end; the fourth number of a corner separates nothing.
-#[derive(Clone, Copy, Debug)]
-struct Twice {
-    lower: [Four; 2],
-    upper: [Four; 2],
-}
-
-impl Twice {
-    const NOWHERE: Self = Self {
-        lower: [Four::new([f32::INFINITY; 4]); 2],
-        upper: [Four::new([f32::NEG_INFINITY; 4]); 2],
-    };
-
-    #[inline(always)]
-    fn add(&mut self, point: &Point) {
-        for time in 0..2 {
-            let at = point.0[time];
-            let reach = Four::splat(at.array()[3]);
-            self.lower[time] = at.minus(reach).least(self.lower[time]);
-            self.upper[time] = at.plus(reach).most(self.upper[time]);
-        }
-    }
-
-    /// Whether the boxes are apart all the time.
-    #[inline(always)]
-    fn is_apart(&self, other: &Self) -> bool {
-        let over = |a: &Self, b: &Self, time: usize| a.lower[time].minus(b.upper[time]);
-        let above = over(self, other, 0).least(over(self, other, 1));
-        let below = over(other, self, 0).least(over(other, self, 1));
-        let [x, y, z, _] = above.most(below).array();
-        (x > 0.0) | (y > 0.0) | (z > 0.0)
-    }
-
-    fn small(&self) -> Small<2> {
-        let corner = |corner: Four| {
-            let [x, y, z, _] = corner.array();
-            [x, y, z]
-        };
-        Small {
-            lower: self.lower.map(corner),
-            upper: self.upper.map(corner),
-        }
-    }
-}
+/// Bundles whose kin a thread takes at a time.
+const KIN_PIECE: usize = 64;
 
 /// The bundles of a mesh and their tree, to be kept from step to step.
 #[derive(Clone, Debug, Default)]
@@ -141,6 +64,7 @@ pub(super) struct Bundles {
     bundles: Vec<Bundle>,
     points: Vec<Point>,
     boxes: Vec<Twice>,
+    kin: Kin,
     tree: BoxTree<D3, 2>,
     /// Place of each bundle in the tree.
     places: Vec<u32>,
@@ -173,27 +97,59 @@ impl Bundles {
         }
         let this = &*self;
         let Some(asked) = asked else {
-            let leaves = this.tree.leaves();
-            let piece = |k: usize| PIECE * k..leaves.min(PIECE * (k + 1));
-            return crew::gather(swept.threads, leaves.div_ceil(PIECE), |k, found| {
-                this.meet_leaves(piece(k), |met| found.extend(keep(met)));
-            });
+            return this.gather_all(swept.threads, keep);
         };
         let is_asked = |k: u32| all.binary_search(&k).is_ok();
-        crew::gather(swept.threads, all.len().div_ceil(PIECE), |piece, found| {
+        let is_due = |met: Met| this.corners_of(met).any(|v| asked[v as usize]);
+        let keep = |met: Met| is_due(met).then(|| keep(met)).flatten();
+        let pieces = all.len().div_ceil(PIECE);
+        let mut found = crew::gather(swept.threads, pieces, |piece, found| {
+            let mut waiting = Primitives::default();
+            let mut note = |met| found.extend(keep(met));
             for &k in all.chunks(PIECE).nth(piece).unwrap_or_default() {
-                this.tree
-                    .overlapping(&this.boxes[k as usize].small(), |other| {
-                        // Of two that are asked about, the smaller number finds the other.
-                        if other == k || other < k && is_asked(other) {
-                            return;
-                        }
-                        this.meet(k as usize, other as usize, |met| {
-                            if this.corners_of(met).any(|v| asked[v as usize]) {
-                                found.extend(keep(met));
-                            }
-                        });
-                    });
+                let small = this.boxes[k as usize].small();
+                this.tree.overlapping(&small, |other| {
+                    // Of two that are asked about, the smaller number finds the other.
+                    if other != k && (other > k || !is_asked(other)) {
+                        this.add([k, other], &mut waiting);
+                        waiting.flush(&this.points, false, &mut note);
+                    }
+                });
+            }
+            waiting.flush(&this.points, true, &mut note);
+        });
+        let kin = all.iter().flat_map(|&k| this.kin.of(k as usize));
+        let mut near: Vec<u32> = all.iter().chain(kin).copied().collect();
+        near.sort_unstable();
+        near.dedup();
+        let pieces = near.len().div_ceil(PIECE);
+        found.extend(crew::gather(swept.threads, pieces, |piece, found| {
+            let mut note = |met| found.extend(keep(met));
+            for &k in near.chunks(PIECE).nth(piece).unwrap_or_default() {
+                let bundle = k as usize..k as usize + 1;
+                this.kin.meet(&this.points, bundle, &mut note);
+            }
+        }));
+        found
+    }
+
+    fn gather_all<T: Send>(
+        &self,
+        threads: usize,
+        keep: impl Fn(Met) -> Option<T> + Sync,
+    ) -> Vec<T> {
+        let piece = |k: usize, size: usize, count: usize| size * k..count.min(size * (k + 1));
+        let (leaves, bundles) = (self.tree.leaves(), self.bundles.len());
+        let of_tree = leaves.div_ceil(PIECE);
+        let pieces = of_tree + bundles.div_ceil(KIN_PIECE);
+        crew::gather(threads, pieces, |k, found| {
+            let mut note = |met| found.extend(keep(met));
+            match k.checked_sub(of_tree) {
+                None => self.meet_leaves(piece(k, PIECE, leaves), &mut note),
+                Some(k) => {
+                    let bundles = piece(k, KIN_PIECE, bundles);
+                    self.kin.meet(&self.points, bundles, &mut note);
+                }
             }
         })
     }
@@ -235,12 +191,7 @@ impl Bundles {
         self.origin = middle.to_array();
         let size = (upper - middle).max_element() + reach;
         self.slack = 16.0 * 0.5 * f64::from(f32::EPSILON) * size;
-        for v in 0..self.points.len() {
-            self.points[v] = self.point(swept, v);
-        }
-        let (bundles, points) = (&self.bundles, &self.points);
-        self.boxes.clear();
-        self.boxes.extend(bundles.iter().map(|b| around(points, b)));
+        self.place(swept);
         let is_old = self.age >= OLD || self.tree.len() != self.bundles.len() || !is_same;
         if is_old {
             let corner = |x: &Four| DVec3::from_array([0, 1, 2].map(|k| f64::from(x.array()[k])));
@@ -262,13 +213,35 @@ impl Bundles {
         self.tree.fit(|k| boxes[k].small());
     }
 
+    /// Puts all vertices and boxes where they are.
+    fn place(&mut self, swept: &Swept<'_>) {
+        let mut points = std::mem::take(&mut self.points);
+        let mut boxes = std::mem::take(&mut self.boxes);
+        let this = &*self;
+        boxes.resize(this.bundles.len(), Twice::NOWHERE);
+        let (all_points, all_boxes) = (Shared::new(&mut points), Shared::new(&mut boxes));
+        crew::run(swept.threads, |worker| {
+            for v in worker.share(all_points.len()) {
+                all_points.write(v, this.point(swept, v));
+            }
+            worker.wait();
+            for k in worker.share(this.bundles.len()) {
+                let vertices = this.bundles[k].vertices();
+                let around = vertices.map(|v| all_points.read(v as usize));
+                all_boxes.write(k, Twice::around(around));
+            }
+        });
+        (self.points, self.boxes) = (points, boxes);
+    }
+
     /// Makes bundles with vertices that reach farther now as large as they are.
     fn widen(&mut self, swept: &Swept<'_>, asked: &[bool], bundles: &[u32]) {
         for v in (0..asked.len()).filter(|&v| asked[v]) {
             self.points[v] = self.point(swept, v);
         }
         for k in bundles.iter().map(|&k| k as usize) {
-            self.boxes[k] = around(&self.points, &self.bundles[k]);
+            let vertices = self.bundles[k].vertices();
+            self.boxes[k] = Twice::around(vertices.map(|v| self.points[v as usize]));
             let small = self.boxes[k].small();
             self.tree.widen(self.places[k] as usize, &small);
         }
@@ -278,8 +251,7 @@ impl Bundles {
     fn holders_of(&self, asked: &[bool]) -> Vec<u32> {
         let mut all = Vec::new();
         for v in (0..asked.len()).filter(|&v| asked[v]) {
-            let [start, end] = [v, v + 1].map(|v| self.holder_starts[v] as usize);
-            all.extend_from_slice(&self.holders[start..end]);
+            all.extend_from_slice(self.holders(v));
         }
         all.sort_unstable();
         all.dedup();
@@ -289,12 +261,11 @@ impl Bundles {
     fn point(&self, swept: &Swept<'_>, v: usize) -> Point {
         let at = |place: &[f64; 3], reach: f64| {
             let [x, y, z] = [0, 1, 2].map(|axis| (place[axis] - self.origin[axis]) as f32);
-            Four::new([x, y, z, (reach + self.slack) as f32])
+            [x, y, z, (reach + self.slack) as f32]
         };
-        Point([
-            at(&swept.start[v], swept.reach[0][v]),
-            at(&swept.end[v], swept.reach[1][v]),
-        ])
+        let [a, b, c, d] = at(&swept.start[v], swept.reach[0][v]);
+        let [e, f, g, h] = at(&swept.end[v], swept.reach[1][v]);
+        Point(Column([a, b, c, d, e, f, g, h]))
     }
 
     /// Ties edges and faces to their lowest vertices.
@@ -302,28 +273,7 @@ impl Bundles {
         self.edges = mesh.edges.to_vec();
         self.faces = mesh.faces.to_vec();
         self.points = vec![Point::default(); vertices];
-        let own = |v: usize| Bundle {
-            vertex: v as u32,
-            ..Bundle::EMPTY
-        };
-        self.bundles = (0..vertices).map(own).collect();
-        // The bundle of each vertex that still has room.
-        let mut open: Vec<usize> = (0..vertices).collect();
-        for (k, &ends) in mesh.edges.iter().enumerate() {
-            let lowest = ends[0].min(ends[1]) as usize;
-            let bundle = self.with_room(&mut open[lowest], |b| b.edge_count);
-            let at = bundle.edge_count as usize;
-            (bundle.edges[at], bundle.ends[at]) = (k as u32, ends);
-            bundle.edge_count += 1;
-        }
-        let mut open: Vec<usize> = (0..vertices).collect();
-        for (k, &corners) in mesh.faces.iter().enumerate() {
-            let lowest = corners[0].min(corners[1]).min(corners[2]) as usize;
-            let bundle = self.with_room(&mut open[lowest], |b| b.face_count);
-            let at = bundle.face_count as usize;
-            (bundle.faces[at], bundle.corners[at]) = (k as u32, corners);
-            bundle.face_count += 1;
-        }
+        self.bundles = bundle::bind(mesh, vertices);
         let mut holders = Vec::new();
         for (k, bundle) in self.bundles.iter().enumerate() {
             holders.extend(bundle.vertices().map(|v| (v, k as u32)));
@@ -333,164 +283,36 @@ impl Bundles {
         let start = |v: usize| holders.partition_point(|&(w, _)| (w as usize) < v) as u32;
         self.holder_starts = (0..=vertices).map(start).collect();
         self.holders = holders.into_iter().map(|(_, k)| k).collect();
+        self.kin = Kin::new(&self.bundles, |v| self.holders(v as usize));
     }
 
-    /// A bundle with room for one more, a new one if this one is full.
-    fn with_room(&mut self, open: &mut usize, count: impl Fn(&Bundle) -> u32) -> &mut Bundle {
-        if count(&self.bundles[*open]) as usize == MOST {
-            *open = self.bundles.len();
-            self.bundles.push(Bundle::EMPTY);
-        }
-        &mut self.bundles[*open]
+    /// The bundles with a vertex.
+    fn holders(&self, v: usize) -> &[u32] {
+        let [start, end] = [v, v + 1].map(|v| self.holder_starts[v] as usize);
+        &self.holders[start..end]
     }
 
-    /// Candidates of some groups of bundles.
-    fn meet_leaves(&self, leaves: Range<usize>, mut met: impl FnMut(Met)) {
+    /// Candidates of some groups of bundles with others that are not their kin.
+    fn meet_leaves(&self, leaves: Range<usize>, met: &mut impl FnMut(Met)) {
+        let mut waiting = Primitives::default();
         self.tree.pairs_from(leaves, |a, b| {
-            self.meet(a as usize, b as usize, &mut met);
+            self.add([a, b], &mut waiting);
+            waiting.flush(&self.points, false, met);
         });
+        waiting.flush(&self.points, true, met);
     }
 
-    /// Candidates of two bundles.
-    fn meet(&self, first: usize, second: usize, mut met: impl FnMut(Met)) {
-        self.meet_faces(first, second, &mut met);
-        self.meet_faces(second, first, &mut met);
-        let (a, b) = (&self.bundles[first], &self.bundles[second]);
-        let mut others = [Twice::NOWHERE; MOST];
-        let mut near = 0_u32;
-        for (j, &ends) in b.ends().iter().enumerate() {
-            others[j] = self.around(ends);
-            near |= u32::from(!others[j].is_apart(&self.boxes[first])) << j;
-        }
-        if near == 0 {
+    /// Adds the primitives of two bundles to those to be asked, unless they are kin or a plane is
+    /// between them.
+    fn add(&self, [a, b]: [u32; 2], waiting: &mut Primitives) {
+        // In one order, whoever found whom.
+        let pair = [a.min(b), a.max(b)].map(|k| k as usize);
+        if self.kin.has(pair) {
             return;
         }
-        for (i, &ends) in a.ends().iter().enumerate() {
-            let own = self.around(ends);
-            if own.is_apart(&self.boxes[second]) {
-                continue;
-            }
-            for (j, &other) in b.ends().iter().enumerate() {
-                let is_far = near >> j & 1 == 0 || own.is_apart(&others[j]);
-                if is_far || other.contains(&ends[0]) || other.contains(&ends[1]) {
-                    continue;
-                }
-                if !self.is_apart::<2>(
-                    [ends[0], ends[1], other[0], other[1]],
-                    self.between_edges(ends, other),
-                ) {
-                    let (e, f) = (a.edges[i], b.edges[j]);
-                    met(Met::Edges(e.min(f), e.max(f)));
-                }
-            }
+        let bundles = pair.map(|k| &self.bundles[k]);
+        if !is_between(&self.points, bundles, pair.map(|k| &self.boxes[k])) {
+            waiting.add(bundles[0], bundles[1]);
         }
     }
-
-    /// Candidates of the vertex of a bundle and the faces of another.
-    fn meet_faces(&self, of_vertex: usize, of_faces: usize, met: &mut impl FnMut(Met)) {
-        let v = self.bundles[of_vertex].vertex;
-        let bundle = &self.bundles[of_faces];
-        if v == NONE || bundle.face_count == 0 {
-            return;
-        }
-        let own = self.around([v]);
-        if own.is_apart(&self.boxes[of_faces]) {
-            return;
-        }
-        for (&face, &corners) in bundle.faces.iter().zip(bundle.corners()) {
-            let is_apart = || {
-                own.is_apart(&self.around(corners))
-                    || self.is_apart::<3>(
-                        [corners[0], corners[1], corners[2], v],
-                        self.between_face(corners, v),
-                    )
-            };
-            if !corners.contains(&v) && !is_apart() {
-                met(Met::VertexFace(v, face));
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn around<const N: usize>(&self, vertices: [u32; N]) -> Twice {
-        let mut twice = Twice::NOWHERE;
-        for v in vertices {
-            twice.add(&self.points[v as usize]);
-        }
-        twice
-    }
-
-    #[inline(always)]
-    fn start(&self, v: u32) -> [f32; 3] {
-        let [x, y, z, _] = self.points[v as usize].0[0].array();
-        [x, y, z]
-    }
-
-    /// Roughly the direction from a face to a vertex.
-    #[inline(always)]
-    fn between_face(&self, corners: [u32; 3], v: u32) -> [f32; 3] {
-        let ([a, b, c], v) = (corners.map(|k| self.start(k)), self.start(v));
-        [0, 1, 2].map(|k| v[k] - (a[k] + b[k] + c[k]) * (1.0 / 3.0))
-    }
-
-    /// Roughly the direction from an edge to another: the nearest points of two lines, held within
-    /// the edges one after the other.
-    #[inline(always)]
-    fn between_edges(&self, first: [u32; 2], second: [u32; 2]) -> [f32; 3] {
-        let ([a, b], [c, d]) = (first.map(|k| self.start(k)), second.map(|k| self.start(k)));
-        let less = |x: [f32; 3], y: [f32; 3]| [x[0] - y[0], x[1] - y[1], x[2] - y[2]];
-        let (p, q, r) = (less(b, a), less(d, c), less(a, c));
-        let (pp, qq, pq) = (dot(p, p), dot(q, q), dot(p, q));
-        let (pr, qr) = (dot(p, r), dot(q, r));
-        let along = |way: f32, length: f32| {
-            if way > 0.0 && length > 0.0 {
-                if way < length { way / length } else { 1.0 }
-            } else {
-                0.0
-            }
-        };
-        let s = along(pq * qr - pr * qq, pp * qq - pq * pq);
-        let t = along(pq * s + qr, qq);
-        let s = along(pq * t - pr, pp);
-        [0, 1, 2].map(|k| q[k] * t - p[k] * s - r[k])
-    }
-
-    /// Whether a plane across a direction is between the first so many of four vertices and the
-    /// others all the time.
-    #[inline(always)]
-    fn is_apart<const FIRST: usize>(&self, vertices: [u32; 4], direction: [f32; 3]) -> bool {
-        let length = dot(direction, direction).sqrt();
-        let [a, b, c] = direction.map(Four::splat);
-        let gap = |time: usize| {
-            let rows = vertices.map(|v| self.points[v as usize].0[time]);
-            let [x, y, z, reach] = Four::transpose(rows);
-            let along = x.times(a).plus(y.times(b)).plus(z.times(c)).array();
-            let reach = reach.array();
-            let most = |x: f32, y: f32| if x > y { x } else { y };
-            let (mut highest, mut farthest) = (along[0], reach[0]);
-            for k in 1..FIRST {
-                (highest, farthest) = (most(along[k], highest), most(reach[k], farthest));
-            }
-            let (mut lowest, mut other) = (along[3], reach[3]);
-            for k in FIRST..3 {
-                lowest = if along[k] < lowest { along[k] } else { lowest };
-                other = most(reach[k], other);
-            }
-            lowest - highest - (farthest + other) * length
-        };
-        (gap(0) > 0.0) & (gap(1) > 0.0)
-    }
-}
-
-fn around(points: &[Point], bundle: &Bundle) -> Twice {
-    let mut twice = Twice::NOWHERE;
-    for v in bundle.vertices() {
-        twice.add(&points[v as usize]);
-    }
-    twice
-}
-
-#[inline(always)]
-fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }

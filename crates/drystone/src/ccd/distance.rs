@@ -127,7 +127,7 @@ fn inside_triangle(point: DVec3, face: &[DVec3; 3]) -> Option<Closest<3>> {
 }
 
 /// Squared distances below this part of a corner's are rounding.
-const NOISE: f64 = 1e-30;
+pub(crate) const NOISE: f64 = 1e-30;
 
 /// The closest points of two edges in space.
 #[must_use]

@@ -17,10 +17,14 @@
 
 use crate::shape::Bounds;
 use crate::space::{Components, Space};
+use crate::substep::simd::{Four, Which};
 use std::ops::Range;
 
 /// Boxes in a group.
 const GROUP: usize = 4;
+
+/// The bits of all boxes of a group.
+const ALL: u32 = (1 << GROUP) - 1;
 
 /// Groups waiting on the way down: three for each of at most 16 levels, and one.
 const WAITING: usize = 64;
@@ -48,47 +52,57 @@ impl Small<1> {
 /// Four boxes, axis by axis.
 #[derive(Clone, Copy, Debug)]
 struct Group<const T: usize> {
-    lower: [[[f32; GROUP]; 3]; T],
-    upper: [[[f32; GROUP]; 3]; T],
+    lower: [[Four; 3]; T],
+    upper: [[Four; 3]; T],
 }
 
 impl<const T: usize> Group<T> {
     const EMPTY: Self = Self {
-        lower: [[[f32::INFINITY; GROUP]; 3]; T],
-        upper: [[[f32::NEG_INFINITY; GROUP]; 3]; T],
+        lower: [[Four::new([f32::INFINITY; GROUP]); 3]; T],
+        upper: [[Four::new([f32::NEG_INFINITY; GROUP]); 3]; T],
     };
 
-    fn set(&mut self, lane: usize, small: &Small<T>) {
+    /// Makes box `lane` what `of` makes of its corners and another's.
+    fn change(
+        &mut self,
+        lane: usize,
+        small: &Small<T>,
+        of: impl Fn([f32; 2], [f32; 2]) -> [f32; 2],
+    ) {
         for time in 0..T {
             for axis in 0..3 {
-                self.lower[time][axis][lane] = small.lower[time][axis];
-                self.upper[time][axis][lane] = small.upper[time][axis];
+                let (lower, upper) = (&mut self.lower[time][axis], &mut self.upper[time][axis]);
+                let (mut lowers, mut uppers) = (lower.array(), upper.array());
+                let other = [small.lower[time][axis], small.upper[time][axis]];
+                [lowers[lane], uppers[lane]] = of([lowers[lane], uppers[lane]], other);
+                (*lower, *upper) = (Four::new(lowers), Four::new(uppers));
             }
         }
+    }
+
+    fn set(&mut self, lane: usize, small: &Small<T>) {
+        self.change(lane, small, |_, other| other);
     }
 
     /// Makes a box large enough for another one.
     fn widen(&mut self, lane: usize, small: &Small<T>) {
-        for time in 0..T {
-            for axis in 0..3 {
-                let (lower, upper) = (&mut self.lower[time][axis], &mut self.upper[time][axis]);
-                lower[lane] = lower[lane].min(small.lower[time][axis]);
-                upper[lane] = upper[lane].max(small.upper[time][axis]);
-            }
-        }
+        self.change(lane, small, |own, other| {
+            [own[0].min(other[0]), own[1].max(other[1])]
+        });
     }
 
+    #[inline(always)]
     fn lane(&self, lane: usize) -> Small<T> {
         Small {
-            lower: self.lower.map(|axes| axes.map(|row| row[lane])),
-            upper: self.upper.map(|axes| axes.map(|row| row[lane])),
+            lower: std::array::from_fn(|t| self.lower[t].each_ref().map(|row| row.lane(lane))),
+            upper: std::array::from_fn(|t| self.upper[t].each_ref().map(|row| row.lane(lane))),
         }
     }
 
     /// The box around all four.
     fn union(&self) -> Small<T> {
-        let least = |row: [f32; GROUP]| row.into_iter().fold(f32::INFINITY, f32::min);
-        let most = |row: [f32; GROUP]| row.into_iter().fold(f32::NEG_INFINITY, f32::max);
+        let least = |row: Four| row.array().into_iter().fold(f32::INFINITY, f32::min);
+        let most = |row: Four| row.array().into_iter().fold(f32::NEG_INFINITY, f32::max);
         Small {
             lower: self.lower.map(|axes| axes.map(least)),
             upper: self.upper.map(|axes| axes.map(most)),
@@ -96,26 +110,27 @@ impl<const T: usize> Group<T> {
     }
 
     /// Bit k says whether box k overlaps the other one.
-    #[inline]
+    #[inline(always)]
     fn overlapping(&self, other: &Small<T>) -> u32 {
         // No branches: most answers are a toss.
-        let mut meets = [true; GROUP];
+        let mut apart: Option<Which> = None;
         for axis in 0..3 {
-            let (mut below, mut above) = ([false; GROUP], [false; GROUP]);
-            for time in 0..T {
-                let (from, to) = (other.lower[time][axis], other.upper[time][axis]);
-                let (lower, upper) = (&self.lower[time][axis], &self.upper[time][axis]);
-                for lane in 0..GROUP {
-                    below[lane] |= lower[lane] <= to;
-                    above[lane] |= from <= upper[lane];
-                }
+            let above = |time: usize| {
+                let to = Four::splat(other.upper[time][axis]);
+                self.lower[time][axis].exceeds(to)
+            };
+            let below = |time: usize| {
+                let from = Four::splat(other.lower[time][axis]);
+                from.exceeds(self.upper[time][axis])
+            };
+            let (mut is_above, mut is_below) = (above(0), below(0));
+            for time in 1..T {
+                (is_above, is_below) = (is_above.and(above(time)), is_below.and(below(time)));
             }
-            for (lane, meets) in meets.iter_mut().enumerate() {
-                *meets &= below[lane] & above[lane];
-            }
+            let along = is_above.or(is_below);
+            apart = Some(apart.map_or(along, |apart| apart.or(along)));
         }
-        let bit = |lane: usize| u32::from(meets[lane]) << lane;
-        bit(0) | bit(1) | bit(2) | bit(3)
+        apart.map_or(0, |apart| !apart.bits() & ALL)
     }
 }
 

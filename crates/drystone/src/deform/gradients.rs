@@ -16,14 +16,18 @@
 //! Where a small error does no harm ([`Effort::Brisk`]) the iteration ends sooner, and what is left
 //! of r as a whole is put into a common motion: $1^T(hD + h^2K) = 0$, so momentum is kept to rounding.
 //!
-//! Nodes are cut into eight domains whatever the number of threads. A sweep stays within a
-//! domain, and sums are taken domain by domain, so the bits are the same for any number.
+//! Nodes are cut into domains whatever the number of threads. A sweep stays within a domain, eight
+//! domains are swept abreast ([`super::teams`], [`super::eisenstat`]), and sums are taken team by
+//! team, so the bits are the same for any number.
 
+use super::eisenstat::{self, Vectors};
 use super::element::Element;
-use super::rows::{Block3, BlockRows, DOMAINS, Small3, brief, domain, rounded};
+use super::rows::{Block3, BlockRows, DOMAINS, domain};
+use super::teams::{Row, Teams};
+use crate::space::D3;
 use crate::substep::crew::{self, Worker};
 use crate::substep::shared::Shared;
-use std::ops::Range;
+use crate::substep::simd::Instructions;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Iterations at most: far more than κ allows to be needed.
@@ -55,43 +59,54 @@ const BRIEF_SPEED: f64 = 1e-6;
 #[derive(Debug)]
 pub(crate) struct Gradients {
     pub(crate) rows: BlockRows,
+    /// The same with masses in single precision.
+    teams: Teams,
     /// h f of each node, N·s.
     push: Vec<[f64; 3]>,
     /// h f − (hD + h²K) v* of each node, N·s.
     base: Vec<[f64; 3]>,
     /// Mass of each node and what was added to it, kg; infinite for what nothing moves.
     mass: Vec<f64>,
-    /// Inverse of the diagonal blocks with masses, 1/kg; 0 for what nothing moves.
-    inverse: Vec<Small3>,
     /// What was added on the right of the last solution, N·s.
     extra: Vec<[f64; 3]>,
     /// x, m/s.
     change: Vec<[f64; 3]>,
     /// r, N·s.
     rest: Vec<[f64; 3]>,
-    /// The vectors of [`Run`].
-    vectors: [Vec<[f32; 4]>; 5],
+    /// The vectors of an iteration, and its answer node by node.
+    vectors: [Vec<Row>; 6],
+    found: Vec<[f32; 3]>,
     /// Mass of all that moves, kg.
     total_mass: f64,
     threads: usize,
+    pub(crate) instructions: Instructions,
 }
 
 impl Gradients {
     /// Finds the pattern. `None` if there is too much of it.
     pub(crate) fn new(elements: &[Element], nodes: usize) -> Option<Self> {
+        Self::in_teams(elements, nodes, Teams::count(nodes))
+    }
+
+    /// The same for so many teams.
+    pub(crate) fn in_teams(elements: &[Element], nodes: usize, teams: usize) -> Option<Self> {
         let nothing = || vec![[0.0; 3]; nodes];
+        let rows = BlockRows::new(elements, nodes)?;
+        let teams = Teams::new(&rows.exact(), teams);
         Some(Self {
-            rows: BlockRows::new(elements, nodes)?,
+            vectors: std::array::from_fn(|_| vec![Row::default(); teams.row_count()]),
+            found: vec![[0.0; 3]; nodes],
+            teams,
+            rows,
             push: nothing(),
             base: nothing(),
             mass: vec![0.0; nodes],
-            inverse: vec![[0.0; 12]; nodes],
             extra: nothing(),
             change: nothing(),
             rest: nothing(),
-            vectors: std::array::from_fn(|_| vec![[0.0; 4]; nodes]),
             total_mass: 0.0,
             threads: 1,
+            instructions: Instructions::best(),
         })
     }
 
@@ -147,28 +162,31 @@ impl Gradients {
     ) -> bool {
         let nodes = self.rows.len();
         let (mass, push) = (&self.mass, &self.push);
-        let (rows, copy) = self.rows.rounding();
+        let rows = self.rows.exact();
+        let row_count = self.teams.row_count();
+        let copy = self.teams.writing();
         let base = Shared::new(&mut self.base);
-        let inverses = Shared::new(&mut self.inverse);
         let change = Shared::new(&mut self.change);
         let rest = Shared::new(&mut self.rest);
         let is_finite = AtomicBool::new(true);
         crew::run(self.threads, |worker| {
-            copy.write(rows, worker);
-            for node in worker.share(DOMAINS).flat_map(|k| domain(nodes, k)) {
-                let held = mass[node].is_infinite();
-                let own = if held {
-                    [0.0; 12]
-                } else {
-                    rounded(&inverse(rows.own(node), mass[node]))
-                };
-                let resisted = rows.times(node, &starred);
-                let pushed = sum(push[node], resisted, -1.0);
-                let all = pushed.iter().all(|x| x.is_finite());
-                if !(all && own.iter().all(|x| x.is_finite())) {
+            copy.copy(rows, worker);
+            for row in worker.share(row_count) {
+                let all = copy.set_diagonal(row, |node| {
+                    let held = mass[node].is_infinite();
+                    (!held).then(|| with_inverse(rows.own(node), mass[node]))
+                });
+                if !all {
                     is_finite.store(false, Ordering::Relaxed);
                 }
-                inverses.write(node, own);
+            }
+            for node in worker.share(DOMAINS).flat_map(|k| domain(nodes, k)) {
+                let held = mass[node].is_infinite();
+                let resisted = rows.times(node, &starred);
+                let pushed = sum(push[node], resisted, -1.0);
+                if !pushed.iter().all(|x| x.is_finite()) {
+                    is_finite.store(false, Ordering::Relaxed);
+                }
                 base.write(node, pushed);
                 let guessed = if held {
                     [0.0; 3]
@@ -216,21 +234,26 @@ impl Gradients {
             Effort::Full => (MOST, DIGITS, SPEED),
             Effort::Brisk => (MOST, DIGITS, BRISK_SPEED),
         };
-        let [rest, small_change, sweep, direction, product] = &mut self.vectors;
-        let (mut errors, mut curvatures) = ([0.0; DOMAINS], [0.0; DOMAINS]);
+        let [rest, change, direction, sweep, crossing, answer] = &mut self.vectors;
+        let [mut errors, mut curvatures] = [(); 2].map(|()| vec![0.0; self.teams.len()]);
         let run = Run {
             rows: &self.rows,
+            teams: &self.teams,
             mass: &self.mass,
-            inverse: &self.inverse,
             change: Shared::new(&mut self.change),
             rest: Shared::new(&mut self.rest),
-            small_rest: Shared::new(rest),
-            small_change: Shared::new(small_change),
-            sweep: Shared::new(sweep),
-            direction: Shared::new(direction),
-            product: Shared::new(product),
+            found: Shared::new(&mut self.found),
+            vectors: Vectors {
+                rest: Shared::new(rest),
+                change: Shared::new(change),
+                direction: Shared::new(direction),
+                sweep: Shared::new(sweep),
+                crossing: Shared::new(crossing),
+                answer: Shared::new(answer),
+            },
             errors: Shared::new(&mut errors),
             curvatures: Shared::new(&mut curvatures),
+            instructions: self.instructions,
         };
         let floor = speed * speed * self.total_mass;
         crew::run(self.threads, |worker| {
@@ -266,85 +289,117 @@ impl Gradients {
     }
 }
 
-/// One solution, on several threads. Between two waits a thread writes nothing but its own domains.
+/// One solution, on several threads. Between two waits a thread writes nothing but its own teams,
+/// or its own domains.
 struct Run<'a> {
     rows: &'a BlockRows,
+    teams: &'a Teams,
     mass: &'a [f64],
-    inverse: &'a [Small3],
     /// x and r in double precision.
     change: Shared<'a, [f64; 3]>,
     rest: Shared<'a, [f64; 3]>,
-    /// What the iterations have left of r, and what they add to x.
-    small_rest: Shared<'a, [f32; 4]>,
-    small_change: Shared<'a, [f32; 4]>,
-    /// P⁻¹r, p and Hp.
-    sweep: Shared<'a, [f32; 4]>,
-    direction: Shared<'a, [f32; 4]>,
-    product: Shared<'a, [f32; 4]>,
-    /// Share of each domain in rᵀP⁻¹r and in pᵀHp.
+    /// What iterations add to x.
+    found: Shared<'a, [f32; 3]>,
+    vectors: Vectors<'a>,
+    /// Share of each team in rᵀP⁻¹r and in pᵀHp.
     errors: Shared<'a, f64>,
     curvatures: Shared<'a, f64>,
+    instructions: Instructions,
 }
 
 impl Run<'_> {
     /// Iterates until the error is below `floor` (J) or `shrink` times what it was, and gives the
     /// number of iterations: the same in all threads.
     fn iterate(&self, worker: &Worker<'_>, most: usize, shrink: f64, floor: f64) -> usize {
-        let domains = worker.share(DOMAINS);
-        let own = || domains.clone().flat_map(|k| self.nodes(k));
-        for node in own() {
-            let [x, y, z] = self.rest.read(node).map(|x| x as f32);
-            self.small_rest.write(node, [x, y, z, 0.0]);
-            self.small_change.write(node, [0.0; 4]);
-            self.direction.write(node, [0.0; 4]);
-        }
-        let (mut last, mut goal) = (f64::INFINITY, floor);
-        for iteration in 0..=most {
-            for domain in domains.clone() {
-                self.errors.write(domain, self.precondition(domain));
-            }
+        let Self { teams, vectors, .. } = self;
+        let own = worker.share(teams.len());
+        let total = |shares: &Shared<'_, f64>| -> f64 {
             worker.wait();
-            let error: f64 = (0..DOMAINS).map(|k| self.errors.read(k)).sum();
-            if iteration == 0 {
-                goal = floor.max(shrink * error);
-            }
-            // Written so that what is no number ends it too.
-            let goes_on = error > goal && iteration < most;
-            if !goes_on {
-                return iteration;
-            }
+            (0..teams.len()).map(|k| shares.read(k)).sum()
+        };
+        for team in own.clone() {
+            let mut sum = 0.0;
+            self.load(team);
+            eisenstat::begin::<D3>(
+                self.instructions,
+                teams,
+                teams.rows(team),
+                vectors,
+                &mut sum,
+            );
+            self.errors.write(team, sum);
+        }
+        let mut error = total(&self.errors);
+        let (mut last, goal) = (f64::INFINITY, floor.max(shrink * error));
+        let mut done = 0;
+        // Written so that what is no number ends it too.
+        while error > goal && done < most {
             let turn = (error / last) as f32;
-            last = error;
-            for node in own() {
-                let new = sum4(self.sweep.read(node), self.direction.read(node), turn);
-                self.direction.write(node, new);
+            for team in own.clone() {
+                eisenstat::back::<D3>(self.instructions, teams, teams.rows(team), vectors, turn);
             }
             worker.wait();
-            for domain in domains.clone() {
-                self.curvatures.write(domain, self.multiply(domain));
+            for team in own.clone() {
+                let mut sum = 0.0;
+                teams.cross(team, &vectors.sweep, &vectors.crossing);
+                let rows = teams.rows(team);
+                eisenstat::forth::<D3>(self.instructions, teams, rows, vectors, &mut sum);
+                self.curvatures.write(team, sum);
             }
-            worker.wait();
-            let curvature: f64 = (0..DOMAINS).map(|k| self.curvatures.read(k)).sum();
-            let step = (error / curvature) as f32;
-            for node in own() {
-                let (change, rest) = (self.small_change.read(node), self.small_rest.read(node));
-                let along = self.direction.read(node);
-                self.small_change.write(node, sum4(change, along, step));
-                let product = self.product.read(node);
-                self.small_rest.write(node, sum4(rest, product, -step));
+            let size = (error / total(&self.curvatures)) as f32;
+            for team in own.clone() {
+                let (mut sum, which) = (0.0, (*teams, teams.rows(team)));
+                eisenstat::step::<D3>(self.instructions, which, vectors, size, &mut sum);
+                self.errors.write(team, sum);
+            }
+            (last, error) = (error, total(&self.errors));
+            done += 1;
+        }
+        for (row, lane, node) in own.flat_map(|team| self.seats(team)) {
+            let change = vectors.change.read(row);
+            self.found
+                .write(node, [0, 1, 2].map(|axis: usize| change[axis].0[lane]));
+        }
+        done
+    }
+
+    /// Row, lane and node of everything in a team.
+    fn seats(&self, team: usize) -> impl Iterator<Item = (usize, usize, usize)> {
+        let teams = self.teams;
+        let of_row = move |row: usize| teams.nodes(row).map(move |(lane, node)| (row, lane, node));
+        teams.rows(team).flat_map(of_row)
+    }
+
+    /// Puts r where [`eisenstat::begin`] looks for it, and nothing elsewhere.
+    fn load(&self, team: usize) {
+        let Vectors {
+            change,
+            direction,
+            crossing,
+            answer,
+            ..
+        } = &self.vectors;
+        for row in self.teams.rows(team) {
+            for vector in [change, direction, crossing, answer] {
+                vector.write(row, Row::default());
             }
         }
-        most
+        for (row, lane, node) in self.seats(team) {
+            let rest = self.rest.read(node);
+            answer.change(row, |columns| {
+                for (column, x) in columns.iter_mut().zip(rest) {
+                    column.0[lane] = x as f32;
+                }
+            });
+        }
     }
 
     /// Adds what iterations found to x, and takes what it does off r, in double precision.
     fn add_up(&self, worker: &Worker<'_>) {
         worker.wait();
-        let found = |node: usize| {
-            let [x, y, z, _] = self.small_change.read(node).map(f64::from);
-            [x, y, z]
-        };
-        for node in worker.share(DOMAINS).flat_map(|k| self.nodes(k)) {
+        let found = |node: usize| self.found.read(node).map(f64::from);
+        let nodes = self.mass.len();
+        for node in worker.share(DOMAINS).flat_map(|k| domain(nodes, k)) {
             if self.mass[node].is_infinite() {
                 continue;
             }
@@ -357,47 +412,6 @@ impl Run<'_> {
         }
         worker.wait();
     }
-
-    fn nodes(&self, k: usize) -> Range<usize> {
-        domain(self.mass.len(), k)
-    }
-
-    /// Sweeps a domain there and back; its share of rᵀP⁻¹r.
-    fn precondition(&self, domain: usize) -> f64 {
-        let nodes = self.nodes(domain);
-        let z = |k: usize| self.sweep.read(k);
-        for node in nodes.clone() {
-            let before = self.rows.brief_before(node, z);
-            let rest = sum4(self.small_rest.read(node), before, -1.0);
-            self.sweep.write(node, brief(&self.inverse[node], rest));
-        }
-        let mut error = 0.0;
-        for node in nodes.rev() {
-            let after = self.rows.brief_after(node, z);
-            let own = sum4(z(node), brief(&self.inverse[node], after), -1.0);
-            self.sweep.write(node, own);
-            error += dot4(self.small_rest.read(node), own);
-        }
-        error
-    }
-
-    /// H p of a domain; its share of pᵀHp.
-    fn multiply(&self, domain: usize) -> f64 {
-        let p = |k: usize| self.direction.read(k);
-        let mut curvature = 0.0;
-        for node in self.nodes(domain) {
-            let mass = self.mass[node];
-            if mass.is_infinite() {
-                self.product.write(node, [0.0; 4]);
-                continue;
-            }
-            let along = p(node);
-            let product = sum4(self.rows.brief_times(node, p), along, mass as f32);
-            self.product.write(node, product);
-            curvature += dot4(along, product);
-        }
-        curvature
-    }
 }
 
 #[inline(always)]
@@ -405,29 +419,11 @@ fn sum(a: [f64; 3], b: [f64; 3], factor: f64) -> [f64; 3] {
     [0, 1, 2].map(|k| a[k] + factor * b[k])
 }
 
-#[inline(always)]
-fn sum4(a: [f32; 4], b: [f32; 4], factor: f32) -> [f32; 4] {
-    let mut sum = a;
-    for (sum, b) in sum.iter_mut().zip(b) {
-        *sum += factor * b;
-    }
-    sum
-}
-
-/// Of all four, though the last is 0: what is not used is not worked out together.
-#[inline(always)]
-fn dot4(a: [f32; 4], b: [f32; 4]) -> f64 {
-    f64::from(a[0]) * f64::from(b[0])
-        + f64::from(a[1]) * f64::from(b[1])
-        + f64::from(a[2]) * f64::from(b[2])
-        + f64::from(a[3]) * f64::from(b[3])
-}
-
-/// The inverse of a symmetric block with a mass on its diagonal.
-fn inverse(block: &Block3, mass: f64) -> Block3 {
+/// A symmetric block with a mass on its diagonal, and the inverse.
+fn with_inverse(block: &Block3, mass: f64) -> [Block3; 2] {
     let mut matrix = glamx::DMat3::from_cols_array(block);
     for axis in 0..3 {
         matrix.col_mut(axis)[axis] += mass;
     }
-    matrix.inverse().to_cols_array()
+    [matrix, matrix.inverse()].map(|matrix| matrix.to_cols_array())
 }

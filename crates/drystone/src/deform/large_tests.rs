@@ -4,15 +4,38 @@ use super::element::{Curvature, Element, Local};
 use super::gradients::{Effort, Gradients};
 use super::meeting::{Near, Pair, nearest, stays_apart};
 use super::tests::noise;
-use super::{Deformable, Mesh, Substance};
+use super::{Cells, Deformable, Mesh, Substance};
 use crate::space::{Components, D3};
+use crate::substep::simd::Instructions;
 use glamx::DVec3;
 
 const DT: f64 = 0.01;
 
 /// A cloth stretched by a tenth and shaken a little, so that nothing in it is pressed.
 fn stretched(cells: u32, seed: &mut u64) -> (Deformable<D3>, Vec<[f64; 3]>) {
-    let mesh = Mesh::<D3>::cloth([1.0, 1.0], [cells, cells]);
+    stretched_mesh(Mesh::<D3>::cloth([1.0, 1.0], [cells, cells]), cells, seed)
+}
+
+/// The same with nodes numbered in a wild order.
+fn mixed(cells: u32, seed: &mut u64) -> (Deformable<D3>, Vec<[f64; 3]>) {
+    let mut mesh = Mesh::<D3>::cloth([1.0, 1.0], [cells, cells]);
+    let count = mesh.vertices.len() as u32;
+    // 101 and the number of nodes have no divisor in common.
+    assert_ne!(count % 101, 0);
+    let number = |k: u32| 101 * k % count;
+    let before = mesh.vertices.clone();
+    for (&v, k) in before.iter().zip(0..) {
+        mesh.vertices[number(k) as usize] = v;
+    }
+    if let Cells::Triangles(triangles) = &mut mesh.cells {
+        for corners in triangles {
+            *corners = corners.map(number);
+        }
+    }
+    stretched_mesh(mesh, cells, seed)
+}
+
+fn stretched_mesh(mesh: Mesh<D3>, cells: u32, seed: &mut u64) -> (Deformable<D3>, Vec<[f64; 3]>) {
     let substance = Substance {
         young: 2e4,
         density: 300.0,
@@ -58,13 +81,39 @@ fn resistance(elements: &[Element], places: &[[f64; 3]], v: &[[f64; 3]]) -> Vec<
 
 #[test]
 fn gradients_solve_the_sum_of_all_elements_with_the_same_bits_for_any_threads() {
-    let mut seed = 5;
-    let (cloth, places) = stretched(35, &mut seed);
+    let seed = &mut 5;
+    check_gradients(stretched(35, seed), 1, seed);
+}
+
+#[test]
+fn gradients_solve_meshes_of_any_order_and_of_several_teams() {
+    let seed = &mut 7;
+    check_gradients(mixed(33, seed), 1, seed);
+    check_gradients(mixed(33, seed), 2, seed);
+    check_gradients(stretched(40, seed), 4, seed);
+}
+
+/// h f of all nodes, element by element.
+fn pushes(elements: &[Element], places: &[[f64; 3]]) -> Vec<[f64; 3]> {
+    let mut push = vec![[0.0; 3]; places.len()];
+    for element in elements {
+        let local = exact(element, places);
+        for (k, &node) in element.nodes().iter().enumerate() {
+            let gradient = &local.gradient[3 * k..3 * k + 3];
+            for (push, gradient) in push[node as usize].iter_mut().zip(gradient) {
+                *push -= DT * gradient;
+            }
+        }
+    }
+    push
+}
+
+fn check_gradients((cloth, places): (Deformable<D3>, Vec<[f64; 3]>), teams: usize, seed: &mut u64) {
     let (elements, masses) = (cloth.elements(), cloth.masses());
     let count = masses.len();
     let mut vector = |size: f64| -> Vec<[f64; 3]> {
         (0..count)
-            .map(|_| [0; 3].map(|_| size * noise(&mut seed)))
+            .map(|_| [0; 3].map(|_| size * noise(seed)))
             .collect()
     };
     let (starred, guess, extra) = (vector(1.0), vector(1.0), vector(1e-3));
@@ -80,8 +129,9 @@ fn gradients_solve_the_sum_of_all_elements_with_the_same_bits_for_any_threads() 
         true => f64::INFINITY,
         false => masses[node],
     };
-    let solve = |threads: u32| {
-        let mut gradients = Gradients::new(&elements, count).unwrap();
+    let solve = |threads: u32, instructions: Instructions| {
+        let mut gradients = Gradients::in_teams(&elements, count, teams).unwrap();
+        gradients.instructions = instructions;
         let ratio = gradients.linearise(&places, (0..count).map(mass), DT, threads);
         assert!(ratio > 10.0, "{ratio}");
         for node in 0..count {
@@ -91,19 +141,14 @@ fn gradients_solve_the_sum_of_all_elements_with_the_same_bits_for_any_threads() 
         gradients.solve(|_| [0.0; 3], Effort::Some(3));
         gradients.solve(|k| extra[k], Effort::Full).to_vec()
     };
-    let change = solve(1);
-    assert!(solve(2) == change && solve(5) == change);
-
-    let mut push = vec![[0.0; 3]; count];
-    for element in &elements {
-        let local = exact(element, &places);
-        for (k, &node) in element.nodes().iter().enumerate() {
-            let gradient = &local.gradient[3 * k..3 * k + 3];
-            for (push, gradient) in push[node as usize].iter_mut().zip(gradient) {
-                *push -= DT * gradient;
-            }
-        }
+    let best = Instructions::best();
+    let change = solve(1, best);
+    assert!(solve(2, best) == change && solve(5, best) == change);
+    for &instructions in Instructions::every() {
+        assert!(solve(2, instructions) == change, "{instructions:?}");
     }
+
+    let push = pushes(&elements, &places);
     let (by_start, by_change) = (
         resistance(&elements, &places, &starred),
         resistance(&elements, &places, &change),

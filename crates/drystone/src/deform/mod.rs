@@ -28,6 +28,7 @@ pub(crate) mod audit;
 mod bending;
 pub mod coupling;
 pub(crate) mod eigen;
+mod eisenstat;
 pub(crate) mod element;
 pub mod gradients;
 pub mod implicit;
@@ -44,6 +45,7 @@ mod simplex;
 mod spring;
 mod store;
 mod system;
+mod teams;
 #[cfg(test)]
 mod tests;
 mod tetrahedron;

@@ -4,8 +4,8 @@
 //! stored in both their rows, so that a product needs no other row's numbers and threads can share
 //! rows out. The order of nodes is the mesh's.
 //!
-//! For iterations that need no more than a few digits there is a second copy in single precision:
-//! columns of four numbers, the last of them 0, which are multiplied together.
+//! For iterations that need no more than a few digits there is a second copy in single precision
+//! ([`super::teams`]).
 //!
 //! Springs, membranes and solids are written down anew every step. Bending is quadratic in the
 //! positions ([`super::bending`]), a number times the unit matrix in each block: it is summed up
@@ -13,16 +13,14 @@
 //! they need one number and not nine.
 
 use super::element::{Curvature, Element, Local};
-use crate::substep::crew::{self, Worker};
+use crate::substep::crew;
 use crate::substep::shared::Shared;
 use std::ops::Range;
 
 /// A block, row after row.
 pub(crate) type Block3 = [f64; 9];
-/// A block in single precision: three columns of four numbers, the last of each 0.
-pub(crate) type Small3 = [f32; 12];
 
-/// Ranges of nodes that are swept apart from each other, whatever the number of threads.
+/// Ranges of nodes that threads share out, whatever their number.
 pub(crate) const DOMAINS: usize = 8;
 
 /// The nodes of a domain, of so many.
@@ -37,9 +35,6 @@ struct Pattern {
     starts: Vec<u32>,
     /// Node of each entry, rising within a row.
     columns: Vec<u32>,
-    /// Of each row: the first entry in its node's own domain, the first from the node itself on,
-    /// the first beyond the node, and the first beyond the domain.
-    cuts: Vec<[u32; 4]>,
 }
 
 impl Pattern {
@@ -54,21 +49,7 @@ impl Pattern {
             starts[k + 1] += starts[k];
         }
         let columns: Vec<u32> = pairs.iter().map(|&(_, column)| column).collect();
-        let mut pattern = Self {
-            starts,
-            columns,
-            cuts: Vec::new(),
-        };
-        let mut cuts = Vec::with_capacity(nodes);
-        for range in (0..DOMAINS).map(|k| domain(nodes, k)) {
-            let [first, end] = [range.start, range.end].map(|end| end as u32);
-            cuts.extend(range.map(|row| {
-                let row = row as u32;
-                [first, row, row + 1, end].map(|column| pattern.place(row, column))
-            }));
-        }
-        pattern.cuts = cuts;
-        Some(pattern)
+        Some(Self { starts, columns })
     }
 
     /// The first entry of a row from a column on.
@@ -81,16 +62,6 @@ impl Pattern {
     fn row(&self, node: usize) -> Range<usize> {
         self.starts[node] as usize..self.starts[node + 1] as usize
     }
-
-    /// Entries left of the diagonal in the node's domain.
-    fn before(&self, node: usize) -> Range<usize> {
-        self.cuts[node][0] as usize..self.cuts[node][1] as usize
-    }
-
-    /// Entries right of the diagonal in the node's domain.
-    fn after(&self, node: usize) -> Range<usize> {
-        self.cuts[node][2] as usize..self.cuts[node][3] as usize
-    }
 }
 
 /// The matrix hD + h²K of all nodes of a deformable.
@@ -99,11 +70,11 @@ pub(crate) struct BlockRows {
     /// Pairs of nodes with a block, and the blocks.
     near: Pattern,
     blocks: Vec<Block3>,
-    small: Vec<Small3>,
+    /// The diagonal block of each node.
+    diagonal: Vec<u32>,
     /// Pairs of nodes that nothing but bending joins, and what stands before the unit matrix.
     far: Pattern,
     far_values: Vec<f64>,
-    far_small: Vec<f32>,
     /// Stiffness (N/m) and damping (N·s/m) of bending in each near block and each far entry.
     near_bending: Vec<[f64; 2]>,
     far_bending: Vec<[f64; 2]>,
@@ -116,20 +87,42 @@ pub(crate) struct BlockRows {
 pub(crate) struct Exact<'a> {
     near: &'a Pattern,
     blocks: &'a [Block3],
+    diagonal: &'a [u32],
     far: &'a Pattern,
     far_values: &'a [f64],
 }
 
-/// The copy in single precision, being written.
-pub(crate) struct Copied<'a> {
-    small: Shared<'a, Small3>,
-    far: Shared<'a, f32>,
-}
-
 impl Exact<'_> {
+    /// The number of nodes.
+    pub(crate) fn len(&self) -> usize {
+        self.diagonal.len()
+    }
+
     /// The diagonal block of a node.
     pub(crate) fn own(&self, node: usize) -> &Block3 {
-        &self.blocks[self.near.cuts[node][1] as usize]
+        self.block(self.diagonal[node] as usize)
+    }
+
+    /// A block by its number.
+    pub(crate) fn block(&self, at: usize) -> &Block3 {
+        &self.blocks[at]
+    }
+
+    /// What stands before the unit matrix, by its number.
+    pub(crate) fn far(&self, at: usize) -> f64 {
+        self.far_values[at]
+    }
+
+    /// All entries of a row: whether it is a block, its number, and the node of its column.
+    pub(crate) fn entries(&self, node: usize) -> impl Iterator<Item = (bool, u32, u32)> {
+        let of = |is_near: bool, pattern: &'_ Pattern| {
+            let columns = pattern.columns[pattern.row(node)].to_vec();
+            let numbers = pattern.starts[node]..;
+            numbers
+                .zip(columns)
+                .map(move |(at, column)| (is_near, at, column))
+        };
+        of(true, self.near).chain(of(false, self.far))
     }
 
     /// A row times a vector.
@@ -149,18 +142,6 @@ impl Exact<'_> {
             }
         }
         sum
-    }
-}
-
-impl Copied<'_> {
-    /// Writes a thread's part.
-    pub(crate) fn write(&self, exact: Exact<'_>, worker: &Worker<'_>) {
-        for at in worker.share(exact.blocks.len()) {
-            self.small.write(at, rounded(&exact.blocks[at]));
-        }
-        for at in worker.share(exact.far_values.len()) {
-            self.far.write(at, exact.far_values[at] as f32);
-        }
     }
 }
 
@@ -231,9 +212,8 @@ impl BlockRows {
         }
         Some(Self {
             blocks: vec![[0.0; 9]; near.columns.len()],
-            small: Vec::new(),
+            diagonal: (0..nodes as u32).map(|k| near.place(k, k)).collect(),
             far_values: vec![0.0; far.columns.len()],
-            far_small: Vec::new(),
             near,
             far,
             near_bending,
@@ -244,7 +224,7 @@ impl BlockRows {
 
     /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
-        self.near.cuts.len()
+        self.diagonal.len()
     }
 
     /// Writes dt D + `share` K down, and dt times the forces (N·s), with nodes at these places (m).
@@ -361,28 +341,12 @@ impl BlockRows {
         }
     }
 
-    /// The matrix, and its copy in single precision to be written.
-    pub(crate) fn rounding(&mut self) -> (Exact<'_>, Copied<'_>) {
-        self.small.resize(self.blocks.len(), [0.0; 12]);
-        self.far_small.resize(self.far_values.len(), 0.0);
-        // Written out, because the copy is lent out as well.
-        let exact = Exact {
-            near: &self.near,
-            blocks: &self.blocks,
-            far: &self.far,
-            far_values: &self.far_values,
-        };
-        let copied = Copied {
-            small: Shared::new(&mut self.small),
-            far: Shared::new(&mut self.far_small),
-        };
-        (exact, copied)
-    }
-
-    fn exact(&self) -> Exact<'_> {
+    /// The matrix.
+    pub(crate) fn exact(&self) -> Exact<'_> {
         Exact {
             near: &self.near,
             blocks: &self.blocks,
+            diagonal: &self.diagonal,
             far: &self.far,
             far_values: &self.far_values,
         }
@@ -390,7 +354,7 @@ impl BlockRows {
 
     /// The diagonal block of a node.
     pub(crate) fn own(&self, node: usize) -> &Block3 {
-        &self.blocks[self.near.cuts[node][1] as usize]
+        &self.blocks[self.diagonal[node] as usize]
     }
 
     /// A row times a vector.
@@ -398,64 +362,6 @@ impl BlockRows {
     pub(crate) fn times(&self, node: usize, vector: impl Fn(usize) -> [f64; 3]) -> [f64; 3] {
         self.exact().times(node, vector)
     }
-
-    /// A row times a vector, in single precision.
-    #[inline(always)]
-    pub(crate) fn brief_times(&self, node: usize, vector: impl Fn(usize) -> [f32; 4]) -> [f32; 4] {
-        self.brief_sum([self.near.row(node), self.far.row(node)], vector)
-    }
-
-    /// The part of a row left of the diagonal in the node's domain, times a vector.
-    #[inline(always)]
-    pub(crate) fn brief_before(&self, node: usize, vector: impl Fn(usize) -> [f32; 4]) -> [f32; 4] {
-        self.brief_sum([self.near.before(node), self.far.before(node)], vector)
-    }
-
-    /// The part of a row right of the diagonal in the node's domain, times a vector.
-    #[inline(always)]
-    pub(crate) fn brief_after(&self, node: usize, vector: impl Fn(usize) -> [f32; 4]) -> [f32; 4] {
-        self.brief_sum([self.near.after(node), self.far.after(node)], vector)
-    }
-
-    #[inline(always)]
-    fn brief_sum(
-        &self,
-        [near, far]: [Range<usize>; 2],
-        vector: impl Fn(usize) -> [f32; 4],
-    ) -> [f32; 4] {
-        let mut sum = [0.0; 4];
-        let columns = &self.near.columns[near.clone()];
-        for (block, &column) in self.small[near].iter().zip(columns) {
-            let product = brief(block, vector(column as usize));
-            for (sum, product) in sum.iter_mut().zip(product) {
-                *sum += product;
-            }
-        }
-        let columns = &self.far.columns[far.clone()];
-        for (value, &column) in self.far_small[far].iter().zip(columns) {
-            let v = vector(column as usize);
-            for (sum, v) in sum.iter_mut().zip(v) {
-                *sum += value * v;
-            }
-        }
-        sum
-    }
-}
-
-/// A block times a vector.
-#[inline(always)]
-pub(crate) fn brief(block: &Small3, v: [f32; 4]) -> [f32; 4] {
-    let mut product = [0.0; 4];
-    for (lane, of_lane) in product.iter_mut().enumerate() {
-        *of_lane = block[lane] * v[0] + block[4 + lane] * v[1] + block[8 + lane] * v[2];
-    }
-    product
-}
-
-/// A block in single precision.
-pub(crate) fn rounded(block: &Block3) -> Small3 {
-    let [a, b, c, d, e, f, g, h, i] = block.map(|x| x as f32);
-    [a, d, g, 0.0, b, e, h, 0.0, c, f, i, 0.0]
 }
 
 impl Part<'_> {

@@ -21,6 +21,7 @@
 //! does not matter. On the way a rigid body is an affine image of itself, so that flat facets stay
 //! flat.
 
+mod abreast;
 mod contact;
 mod meeting;
 mod nearby;

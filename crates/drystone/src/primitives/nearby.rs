@@ -19,18 +19,23 @@
 //! with the rooms ρ of its vertices. Every look makes the same test with the ends it has and no
 //! rooms; only what is left goes to the exact continuous collision.
 
+use super::abreast::{Seen, Ways, see_edges, see_faces};
 use super::{Encounter, Primitives, Reach, Vertex, Witness};
 use crate::ccd::broad::{BroadPhase, Mesh, Swept};
 use crate::deform::meeting::{Pair, place_in};
-use crate::space::Space;
+use crate::space::{D3, Space};
+use crate::substep::crew;
+use crate::substep::simd::{DOUBLES, Instructions};
 use glamx::DVec3;
 
 /// Rounding of components along a direction over the size of coordinates, with room to spare.
-const ROUNDING: f64 = 1e-14;
+pub(super) const ROUNDING: f64 = 1e-14;
 /// Vertices for each that is asked about from which on it is one of few.
 const FEW: usize = 6;
 /// How much farther than it went a vertex may go that has left its room.
 const GENEROUS: f64 = 1.5;
+/// Pairs that a thread looks at before it takes the next.
+const PIECE: usize = 256;
 
 /// A pair that may meet.
 #[derive(Clone, Copy, Debug)]
@@ -127,23 +132,22 @@ impl Nearby {
         };
         let found = trees.gather(&mesh, &swept, asked, |met| {
             let pair = primitives.pair_of(met)?;
-            let mut all = pair.vertices().into_iter().flatten();
-            if asked.is_none() && !all.any(|v| is_asked[v as usize]) {
-                return None;
-            }
-            this.candidate(primitives, search, pair)
+            let is_due = asked.is_some() || pair.has(|v| is_asked[v as usize]);
+            (is_due && primitives.moves(reach.bodies, &pair)).then_some(pair)
         });
-        let is_old = |c: &Candidate| match &c.encounter {
-            Encounter::Pair(pair) => !pair.has(|v| is_asked[v as usize]),
-            Encounter::Wall(_, v) => !is_asked[*v as usize],
-        };
-        if count < is_asked.len() {
-            self.pairs.retain(is_old);
-        } else {
-            self.pairs.clear();
-        }
         // Numbers that are none have no pairs; the world notices them when it moves.
-        self.pairs.extend(found.unwrap_or_default());
+        let found = found.unwrap_or_default();
+        let pieces = found.len().div_ceil(PIECE);
+        let candidates = crew::gather(search.threads, pieces, |piece, near| {
+            let list = found.chunks(PIECE).nth(piece).unwrap_or_default();
+            this.judge(primitives, search, list, near);
+        });
+        if count < is_asked.len() {
+            self.forget(is_asked);
+            self.pairs.extend(candidates);
+        } else {
+            self.pairs = candidates;
+        }
         let mut walls = Vec::new();
         primitives.add_walls(reach, start, &self.aims, &at_end, &mut walls);
         for encounter in walls {
@@ -155,48 +159,103 @@ impl Nearby {
         }
     }
 
-    /// The candidate that a pair is, unless it stays apart.
+    /// Takes out pairs with any of the vertices asked about.
+    fn forget(&mut self, is_asked: &[bool]) {
+        let mut k = 0;
+        while let Some(candidate) = self.pairs.get(k) {
+            let is_old = match &candidate.encounter {
+                Encounter::Pair(pair) => !pair.has(|v| is_asked[v as usize]),
+                Encounter::Wall(_, v) => !is_asked[*v as usize],
+            };
+            if is_old {
+                k += 1;
+            } else {
+                self.pairs.swap_remove(k);
+            }
+        }
+    }
+
+    /// Adds the candidates among some pairs to a list.
+    fn judge<S: Space>(
+        &self,
+        primitives: &Primitives<S>,
+        search: &Search<'_, S>,
+        list: &[Pair],
+        near: &mut Vec<Candidate>,
+    ) {
+        let (mut edges, mut faces) = (Vec::new(), Vec::new());
+        for pair in list {
+            match *pair {
+                Pair::Edges([a, b], [c, d]) => edges.push([a, b, c, d]),
+                Pair::FaceVertex([a, b, c], v) => faces.push([a, b, c, v]),
+                Pair::EdgeVertex([a, b], v) => edges.push([a, b, v, v]),
+            }
+        }
+        let ways: Ways<'_> = [search.start, &self.aims];
+        let best = Instructions::best();
+        let mut seen = vec![Seen::default(); list.len().div_ceil(DOUBLES)];
+        let is_flat = matches!(list.first(), Some(Pair::EdgeVertex(..)));
+        let pair_of = |[a, b, c, d]: [u32; 4]| match is_flat {
+            true => Pair::EdgeVertex([a, b], d),
+            false => Pair::Edges([a, b], [c, d]),
+        };
+        let judge = |pair: Pair, seen: &Seen, lane: usize| {
+            let normal = DVec3::from_array(seen.normal.map(|x| x.0[lane]));
+            let gaps = seen.gaps.map(|gap| gap.0[lane]);
+            self.candidate(
+                primitives,
+                search,
+                pair,
+                (seen.distance.0[lane], normal, gaps),
+            )
+        };
+        see_edges::<D3>(best, ways, &edges, &mut seen);
+        for (k, &corners) in edges.iter().enumerate() {
+            near.extend(judge(pair_of(corners), &seen[k / DOUBLES], k % DOUBLES));
+        }
+        see_faces::<D3>(best, ways, &faces, &mut seen);
+        for (k, &[a, b, c, v]) in faces.iter().enumerate() {
+            let pair = Pair::FaceVertex([a, b, c], v);
+            near.extend(judge(pair, &seen[k / DOUBLES], k % DOUBLES));
+        }
+    }
+
+    /// The candidate that a pair is, unless it stays apart: with its distance (m), the direction
+    /// and the gaps along it at the start and at its aims (m) as they were seen.
     fn candidate<S: Space>(
         &self,
         primitives: &Primitives<S>,
         search: &Search<'_, S>,
         pair: Pair,
+        (distance, normal, gaps): (f64, DVec3, [f64; 2]),
     ) -> Option<Candidate> {
-        if !primitives.moves(search.reach.bodies, &pair) {
+        let encounter = Encounter::Pair(pair);
+        let thickness = primitives.thickness(&encounter);
+        let is_told = normal.is_finite() && normal != DVec3::ZERO;
+        let least = thickness + search.reach.distance;
+        if is_told && self.least_gap(&pair, gaps) > least {
             return None;
         }
-        let encounter = Encounter::Pair(pair);
-        let least = primitives.thickness(&encounter) + search.reach.distance;
-        let place = place_in(search.start);
-        let witness = primitives.witness_at(&encounter, search.reach.bodies, place);
-        let thickness = primitives.thickness(&encounter);
-        let mut gap = f64::NEG_INFINITY;
-        if let Some(witness) = &witness {
-            gap = gap_along(&pair, witness.normal, search.start) - thickness;
-            if self.gap_within_rooms(&pair, witness.normal, search.start) > least {
-                return None;
-            }
-        }
-        primitives
-            .is_allowed(&search.reach, &pair)
-            .then_some(Candidate {
-                gap,
-                ..Candidate::of(encounter, witness)
-            })
+        let is_allowed = primitives.is_allowed(&search.reach, &pair);
+        is_allowed.then_some(Candidate {
+            encounter,
+            distance: is_told.then_some(distance - thickness),
+            normal: if is_told { normal } else { DVec3::ZERO },
+            gap: if is_told {
+                gaps[0] - thickness
+            } else {
+                f64::NEG_INFINITY
+            },
+        })
     }
-}
 
-impl Nearby {
     /// The least gap of a pair along a direction, at the start or wherever within their rooms its
-    /// vertices end, m.
-    fn gap_within_rooms(&self, pair: &Pair, normal: DVec3, start: &[[f64; 3]]) -> f64 {
-        let first = gap_along(pair, normal, start);
-        let most = |side: [u32; 3]| {
-            let room = |v: u32| self.rooms[v as usize];
-            side.into_iter().map(room).fold(0.0, f64::max)
-        };
-        let [a, b] = pair.vertices().map(most);
-        first.min(gap_along(pair, normal, &self.aims) - a - b)
+    /// vertices end, m: of the gaps at the start and the aims.
+    fn least_gap(&self, pair: &Pair, [first, last]: [f64; 2]) -> f64 {
+        let [a, b] = pair.vertices();
+        let room = |v: u32| self.rooms[v as usize];
+        let most = |side: [u32; 3]| room(side[0]).max(room(side[1])).max(room(side[2]));
+        first.min(last - most(a) - most(b))
     }
 }
 
@@ -289,7 +348,8 @@ mod tests {
                 parts.fold(DVec3::ZERO, |sum, (v, w)| sum + place_in(&start)(v) * w)
             };
             let normal = (blend(b, near.b) - blend(a, near.a)).normalize_or_zero();
-            if nearby.gap_within_rooms(&pair, normal, &start) <= least {
+            let gaps = [&start, &nearby.aims].map(|places| gap_along(&pair, normal, places));
+            if nearby.least_gap(&pair, gaps) <= least {
                 continue;
             }
             left_out += 1;

@@ -141,7 +141,9 @@ pub(crate) fn gather<T: Send>(
     deal(threads, pieces, |piece| {
         shared.change(piece, |list| work(piece, list));
     });
-    lists.into_iter().flatten().collect()
+    let mut all = Vec::with_capacity(lists.iter().map(Vec::len).sum());
+    lists.iter_mut().for_each(|list| all.append(list));
+    all
 }
 
 /// Things of which so many are worth a thread, where there is little to do for each.

@@ -369,4 +369,4 @@ macro_rules! dispatch {
     };
 }
 pub(crate) use dispatch;
-pub(crate) use four::Four;
+pub(crate) use four::{Four, Which};

@@ -41,6 +41,84 @@ impl Strip {
         }
     }
 
+    /// A sheet of squares, wrinkled and squeezed at random, that moves, turns and shakes; as thick
+    /// as a deformable may be.
+    fn sheet(seed: &mut u32, squares: u32) -> Self {
+        let row = squares + 1;
+        let mut random = || noise(seed);
+        let (height, width) = (0.6 * random(), 0.02 + 0.98 * random().abs());
+        let (waves, turn) = (3.0 * random(), 0.4 * random());
+        let bulk = [0; 3].map(|_| 0.3 * random());
+        let jolt = 0.1 * random().abs();
+        let (mut start, mut end) = (Vec::new(), Vec::new());
+        for k in 0..row * row {
+            let [i, j] = [k % row, k / row].map(|x| f64::from(x) / f64::from(squares));
+            let shake = [0; 3].map(|_| 0.02 * width * random());
+            let x = [
+                i + shake[0],
+                height * (waves * 6.0 * i).sin() * (4.0 * j).cos() + shake[1],
+                width * j + shake[2],
+            ];
+            let turned = [x[0] - turn * x[1], x[1] + turn * x[0], x[2]];
+            start.push(x);
+            end.push([0, 1, 2].map(|k| turned[k] + bulk[k] + jolt * random()));
+        }
+        let (mut edges, mut faces) = (Vec::new(), Vec::new());
+        for k in (0..row * row).filter(|k| k % row < squares) {
+            edges.push([k, k + 1]);
+            if k + row < row * row {
+                edges.extend([[k + row, k], [k, k + row + 1]]);
+                faces.extend([[k, k + 1, k + row + 1], [k + row + 1, k + row, k]]);
+            }
+        }
+        let length = |[a, b]: &[u32; 2]| {
+            let [a, b] = [a, b].map(|&v| DVec3::from_array(start[v as usize]));
+            a.distance(b)
+        };
+        let shortest = edges.iter().map(length).fold(f64::INFINITY, f64::min);
+        let reach = vec![0.345 * shortest; start.len()];
+        Self {
+            start,
+            end,
+            edges,
+            faces,
+            reach: [reach.clone(), reach],
+        }
+    }
+
+    /// Asks all pairs, and gives how many meet; all of them must have been found.
+    fn check(&self, found: &[Met], separation: f64) -> usize {
+        let at = |v: u32, x: &[[f64; 3]]| DVec3::from_array(x[v as usize]);
+        let mut met = 0;
+        let mut check = |pair: Met, hits: bool| {
+            met += usize::from(hits);
+            assert!(!hits || found.contains(&pair), "{pair:?}");
+        };
+        for v in 0..self.start.len() as u32 {
+            for (f, face) in self.faces.iter().enumerate() {
+                if face.contains(&v) {
+                    continue;
+                }
+                let corners = [v, face[0], face[1], face[2]];
+                let [from, to] = [&self.start, &self.end].map(|x| corners.map(|v| at(v, x)));
+                let hit = vertex_face(&from, &to, separation, 1.0);
+                check(Met::VertexFace(v, f as u32), hit.is_some());
+            }
+        }
+        for (i, p) in self.edges.iter().enumerate() {
+            for (j, q) in self.edges.iter().enumerate().skip(i + 1) {
+                if q.contains(&p[0]) || q.contains(&p[1]) {
+                    continue;
+                }
+                let corners = [p[0], p[1], q[0], q[1]];
+                let [from, to] = [&self.start, &self.end].map(|x| corners.map(|v| at(v, x)));
+                let hit = edge_edge(&from, &to, separation, 1.0);
+                check(Met::Edges(i as u32, j as u32), hit.is_some());
+            }
+        }
+        met
+    }
+
     fn mesh(&self) -> Mesh<'_> {
         Mesh {
             edges: &self.edges,
@@ -71,34 +149,7 @@ fn nothing_that_meets_is_left_out_and_little_else_is_found() {
     for _ in 0..20 {
         let strip = Strip::new(&mut seed, 60);
         let found = strip.gather(&mut Bundles::default(), None, 1);
-        let at = |v: u32, x: &[[f64; 3]]| DVec3::from_array(x[v as usize]);
-        let mut met = 0;
-        let mut check = |pair: Met, hits: bool| {
-            met += usize::from(hits);
-            assert!(!hits || found.contains(&pair), "{pair:?}");
-        };
-        for v in 0..60 {
-            for (f, face) in strip.faces.iter().enumerate() {
-                if face.contains(&v) {
-                    continue;
-                }
-                let corners = [v, face[0], face[1], face[2]];
-                let [from, to] = [&strip.start, &strip.end].map(|x| corners.map(|v| at(v, x)));
-                let hit = vertex_face(&from, &to, 0.02, 1.0);
-                check(Met::VertexFace(v, f as u32), hit.is_some());
-            }
-        }
-        for (i, p) in strip.edges.iter().enumerate() {
-            for (j, q) in strip.edges.iter().enumerate().skip(i + 1) {
-                if q.contains(&p[0]) || q.contains(&p[1]) {
-                    continue;
-                }
-                let corners = [p[0], p[1], q[0], q[1]];
-                let [from, to] = [&strip.start, &strip.end].map(|x| corners.map(|v| at(v, x)));
-                let hit = edge_edge(&from, &to, 0.02, 1.0);
-                check(Met::Edges(i as u32, j as u32), hit.is_some());
-            }
-        }
+        let met = strip.check(&found, 0.02);
         // Of some twelve thousand; the way is longer than the strip, so boxes around whole ways
         // would find nearly all of them.
         assert!(met > 100 && found.len() < 8 * met, "{met} {}", found.len());
@@ -129,4 +180,42 @@ fn some_vertices_find_what_all_find_with_them_in_old_and_new_trees() {
             .collect();
         assert!(strip.gather(&mut old, Some(&asked), 3) == due && !due.is_empty());
     }
+}
+
+#[test]
+fn nothing_is_left_out_of_thick_sheets_that_wrinkle_turn_and_shake() {
+    let mut seed = 23;
+    let (mut old, mut all) = (Bundles::default(), 0);
+    for _ in 0..12 {
+        let sheet = Strip::sheet(&mut seed, 7);
+        let found = sheet.gather(&mut old, None, 2);
+        let fresh = sheet.gather(&mut Bundles::default(), None, 1);
+        assert!(found == fresh, "{} {}", found.len(), fresh.len());
+        all += sheet.check(&found, 2.0 * sheet.reach[0][0]);
+        // Some vertices are asked about: the same pairs as all find with them.
+        let asked: Vec<bool> = (0..sheet.start.len()).map(|k| k % 7 == 3).collect();
+        let due = found.iter().copied();
+        let due: Vec<Met> = due
+            .filter(|&met| old.corners_of(met).any(|v| asked[v as usize]))
+            .collect();
+        assert!(sheet.gather(&mut old, Some(&asked), 3) == due);
+    }
+    assert!(all > 500, "{all}");
+}
+
+#[test]
+fn a_point_meets_faces_and_not_their_edges_too() {
+    let mut sheet = Strip::sheet(&mut 23, 7);
+    let point = sheet.start.len() as u32;
+    for x in [&mut sheet.start, &mut sheet.end] {
+        x.push([0.5; 3]);
+    }
+    sheet.edges.push([point; 2]);
+    sheet.reach.iter_mut().for_each(|reach| reach.push(10.0));
+    let found = sheet.gather(&mut Bundles::default(), None, 1);
+    let with_point = |met: &&Met| matches!(met, Met::VertexFace(v, _) if *v == point);
+    assert_eq!(found.iter().filter(with_point).count(), sheet.faces.len());
+    let number = sheet.edges.len() as u32 - 1;
+    let has_point = |met: &Met| matches!(met, Met::Edges(_, f) if *f == number);
+    assert!(!found.iter().any(has_point));
 }

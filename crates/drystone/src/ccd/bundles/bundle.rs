@@ -1,0 +1,127 @@
+//! Bundles: vertices with the edges and faces whose lowest vertex they are.
+
+use crate::ccd::broad::Mesh;
+
+/// Edges, and faces, of a bundle at most.
+pub(super) const MOST: usize = 4;
+/// Vertices of a bundle between which planes are looked for: twice four side by side.
+pub(super) const SPOTS: usize = 8;
+/// No vertex.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A vertex with some of the edges and faces whose lowest vertex it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bundle {
+    /// The vertex, or [`NONE`] where another bundle has it.
+    pub(super) vertex: u32,
+    edge_count: u32,
+    face_count: u32,
+    pub(super) edges: [u32; MOST],
+    pub(super) faces: [u32; MOST],
+    ends: [[u32; 2]; MOST],
+    corners: [[u32; 3]; MOST],
+    /// All vertices once, padded by repetition, and how many fours of them there are: none where
+    /// they are too many.
+    pub(super) spots: [u32; SPOTS],
+    pub(super) fours: u32,
+    /// Whether a face has any of the vertices.
+    has_faces: bool,
+}
+
+impl Bundle {
+    const EMPTY: Self = Self {
+        vertex: NONE,
+        edge_count: 0,
+        face_count: 0,
+        edges: [0; MOST],
+        faces: [0; MOST],
+        ends: [[0; 2]; MOST],
+        corners: [[0; 3]; MOST],
+        spots: [0; SPOTS],
+        fours: 0,
+        has_faces: false,
+    };
+
+    pub(super) fn ends(&self) -> &[[u32; 2]] {
+        &self.ends[..self.edge_count as usize]
+    }
+
+    pub(super) fn corners(&self) -> &[[u32; 3]] {
+        &self.corners[..self.face_count as usize]
+    }
+
+    /// All vertices, some of them several times.
+    pub(super) fn vertices(&self) -> impl Iterator<Item = u32> {
+        let own = (self.vertex != NONE).then_some(self.vertex);
+        let ends = self.ends().iter().flatten();
+        own.into_iter()
+            .chain(ends.chain(self.corners().iter().flatten()).copied())
+    }
+
+    /// Whether edges of the two have nothing to look for: an edge without length, a point, meets
+    /// what has faces by its vertex.
+    pub(super) fn meets_as_vertex(&self, other: &Self) -> bool {
+        let is_point = |bundle: &Self| bundle.ends().iter().all(|[a, b]| a == b);
+        self.has_faces && is_point(other) || other.has_faces && is_point(self)
+    }
+
+    fn note_spots(&mut self, is_in_face: &[bool]) {
+        let mut all: Vec<u32> = self.vertices().collect();
+        all.sort_unstable();
+        all.dedup();
+        self.has_faces = all.iter().any(|&v| is_in_face[v as usize]);
+        if let Some(&last) = all.last()
+            && all.len() <= SPOTS
+        {
+            self.fours = all.len().div_ceil(4) as u32;
+            self.spots = std::array::from_fn(|k| all.get(k).copied().unwrap_or(last));
+        }
+    }
+}
+
+/// Ties edges and faces to their lowest vertices.
+pub(super) fn bind(mesh: &Mesh<'_>, vertices: usize) -> Vec<Bundle> {
+    let own = |v: usize| Bundle {
+        vertex: v as u32,
+        ..Bundle::EMPTY
+    };
+    let mut bundles: Vec<Bundle> = (0..vertices).map(own).collect();
+    // The bundle of each vertex that still has room.
+    let mut open: Vec<usize> = (0..vertices).collect();
+    for (k, &ends) in mesh.edges.iter().enumerate() {
+        let lowest = ends[0].min(ends[1]) as usize;
+        let bundle = with_room(&mut bundles, &mut open[lowest], |b| b.edge_count);
+        let at = bundle.edge_count as usize;
+        (bundle.edges[at], bundle.ends[at]) = (k as u32, ends);
+        bundle.edge_count += 1;
+    }
+    let mut open: Vec<usize> = (0..vertices).collect();
+    let mut is_in_face = vec![false; vertices];
+    for (k, &corners) in mesh.faces.iter().enumerate() {
+        let lowest = corners[0].min(corners[1]).min(corners[2]) as usize;
+        let bundle = with_room(&mut bundles, &mut open[lowest], |b| b.face_count);
+        let at = bundle.face_count as usize;
+        (bundle.faces[at], bundle.corners[at]) = (k as u32, corners);
+        bundle.face_count += 1;
+        for v in corners {
+            is_in_face[v as usize] = true;
+        }
+    }
+    for bundle in &mut bundles {
+        bundle.note_spots(&is_in_face);
+    }
+    bundles
+}
+
+/// A bundle with room for one more, a new one if this one is full.
+fn with_room<'b>(
+    bundles: &'b mut Vec<Bundle>,
+    open: &mut usize,
+    count: impl Fn(&Bundle) -> u32,
+) -> &'b mut Bundle {
+    if count(&bundles[*open]) as usize == MOST {
+        *open = bundles.len();
+        bundles.push(Bundle::EMPTY);
+    }
+    &mut bundles[*open]
+}

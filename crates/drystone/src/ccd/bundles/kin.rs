@@ -1,0 +1,74 @@
+//! Primitives of bundles that share a vertex.
+//!
+//! Boxes and planes tell little of two such bundles: they touch. But which of them are kin is a
+//! matter of the mesh and not of where it is, and so are the pairs of their primitives that share
+//! nothing. On a sheet these are most of all pairs that a tree would find, 36 for each vertex; here
+//! they are listed once.
+
+use super::apart::Point;
+use super::bundle::Bundle;
+use super::pairs::Primitives;
+use crate::ccd::broad::Met;
+use std::ops::Range;
+
+/// Which bundles share vertices, and their primitives that share none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Kin {
+    /// Bundles that share a vertex with each bundle, rising, and where each one's start.
+    list: Vec<u32>,
+    starts: Vec<u32>,
+    /// Where those of each bundle with larger numbers start.
+    later: Vec<u32>,
+    /// Pairs of primitives of bundles and later kin of theirs, and where each bundle's start.
+    primitives: Primitives,
+    primitive_starts: Vec<[usize; 2]>,
+}
+
+impl Kin {
+    /// Of bundles, with the bundles that hold each vertex.
+    pub(super) fn new<'h>(bundles: &[Bundle], holders: impl Fn(u32) -> &'h [u32]) -> Self {
+        let mut kin = Self::default();
+        kin.starts.push(0);
+        kin.primitive_starts.push([0; 2]);
+        for (k, bundle) in bundles.iter().enumerate() {
+            let k = k as u32;
+            let mut own: Vec<u32> = (bundle.vertices())
+                .flat_map(|v| holders(v).iter().copied())
+                .filter(|&other| other != k)
+                .collect();
+            own.sort_unstable();
+            own.dedup();
+            let before = own.partition_point(|&other| other < k);
+            for &other in &own[before..] {
+                kin.primitives.add(bundle, &bundles[other as usize]);
+            }
+            kin.later.push((kin.list.len() + before) as u32);
+            kin.list.append(&mut own);
+            kin.starts.push(kin.list.len() as u32);
+            kin.primitive_starts.push(kin.primitives.len());
+        }
+        kin
+    }
+
+    /// The bundles that share a vertex with one.
+    pub(super) fn of(&self, bundle: usize) -> &[u32] {
+        let [start, end] = [bundle, bundle + 1].map(|k| self.starts[k] as usize);
+        &self.list[start..end]
+    }
+
+    /// Whether two bundles share a vertex, the smaller number first.
+    #[inline(always)]
+    pub(super) fn has(&self, [first, second]: [usize; 2]) -> bool {
+        let later = self.later[first] as usize..self.starts[first + 1] as usize;
+        self.list[later].contains(&(second as u32))
+    }
+
+    /// Pairs of primitives of some bundles with later kin of theirs that no plane is between.
+    pub(super) fn meet(&self, points: &[Point], bundles: Range<usize>, met: &mut impl FnMut(Met)) {
+        let ([a, b], [c, d]) = (
+            self.primitive_starts[bundles.start],
+            self.primitive_starts[bundles.end],
+        );
+        self.primitives.meet(points, [a..c, b..d], met);
+    }
+}

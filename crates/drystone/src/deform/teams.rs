@@ -1,0 +1,377 @@
+//! A matrix of blocks in single precision, with eight domains abreast.
+//!
+//! A sweep goes from node to node, each waiting for the last. But domains, ranges of nodes that
+//! are swept apart from each other, do not wait for each other: eight of them, a **team**, are
+//! swept together, one in each lane of a register. A **row** holds the nodes at the same place of
+//! all domains of a team; lanes at the end of shorter domains are empty.
+//!
+//! What joins a row to another one of its team is a **slot**, eight entries of the matrix side by
+//! side. In regular meshes neighbours are as many nodes away everywhere, so a slot joins two whole
+//! rows; where too few lanes agree, each lane of an odd slot has a row of its own. Entries between
+//! domains are kept apart, one by one.
+//!
+//! How many teams there are depends on the number of nodes and on nothing else.
+
+use super::rows::{Block3, Exact};
+use crate::substep::crew::Worker;
+use crate::substep::shared::Shared;
+use crate::substep::simd::{Column, LANES};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// No entry.
+const NONE: u32 = u32::MAX;
+/// Marks the number of an odd slot.
+const ODD: u32 = 1 << 31;
+/// Lanes that must agree for a slot that joins whole rows.
+const AGREED: usize = 3;
+/// Nodes up to which there are one, two and four teams. More teams are more threads' work, but
+/// sweeps within smaller domains gain less: what is solved in a few iterations ends farther off.
+const SIZES: [usize; 3] = [20_000, 40_000, 80_000];
+
+/// A vector: three numbers of each node of a row.
+pub(super) type Row = [Column; 3];
+/// Symmetric blocks: xx, yy, zz, xy, xz, yz.
+pub(super) type Symmetric = [Column; 6];
+
+/// The matrix.
+#[derive(Debug, Default)]
+pub(crate) struct Teams {
+    /// The first row of each team, and the number of rows at the end.
+    firsts: Vec<usize>,
+    /// The node in each lane of each row, or [`NONE`].
+    nodes: Vec<[u32; LANES]>,
+    /// Diagonal blocks with masses (kg) and their inverses (1/kg); 0 for what nothing moves.
+    pub(super) diagonal: Vec<Symmetric>,
+    pub(super) inverse: Vec<Symmetric>,
+    /// Blocks row after row, and entries before a unit matrix.
+    pub(super) near: Slots<[Column; 9]>,
+    pub(super) far: Slots<[Column; 1]>,
+    /// Nodes with entries in other domains, team after team, and where each team's start.
+    borders: Vec<Border>,
+    border_starts: Vec<usize>,
+    outer: Vec<Outer>,
+}
+
+/// Slots row after row.
+#[derive(Debug, Default)]
+pub(super) struct Slots<T> {
+    /// Of each row: its first slot and its first behind the diagonal; at the end their number.
+    cuts: Vec<[u32; 2]>,
+    /// The row that each one joins, or [`ODD`] and its place among `odd`.
+    rows: Vec<u32>,
+    odd: Vec<[u32; LANES]>,
+    /// The entry of each lane, or [`NONE`].
+    from: Vec<[u32; LANES]>,
+    values: Vec<T>,
+}
+
+/// A node, by row and lane, and its entries in other domains.
+#[derive(Debug)]
+struct Border {
+    own: [u32; 2],
+    outer: Range<usize>,
+}
+
+/// An entry between domains.
+#[derive(Debug)]
+struct Outer {
+    /// Row and lane of the other node.
+    other: [u32; 2],
+    /// Which one of the near (`true`) or far entries it is.
+    from: (bool, u32),
+    block: [f32; 9],
+}
+
+impl<T: Copy> Slots<T> {
+    /// Slots left of the diagonal.
+    #[inline(always)]
+    pub(super) fn before(&self, row: usize) -> Range<usize> {
+        let [start, middle] = self.cuts[row];
+        start as usize..middle as usize
+    }
+
+    /// Slots right of the diagonal.
+    #[inline(always)]
+    pub(super) fn after(&self, row: usize) -> Range<usize> {
+        self.cuts[row][1] as usize..self.cuts[row + 1][0] as usize
+    }
+
+    /// A slot's numbers, and what it takes of a vector.
+    #[inline(always)]
+    pub(super) fn read(&self, slot: usize, vector: &Shared<'_, Row>) -> (&T, Row) {
+        let row = self.rows[slot];
+        if row & ODD == 0 {
+            return (&self.values[slot], vector.read(row as usize));
+        }
+        let mut taken = Row::default();
+        for (lane, &row) in self.odd[(row & !ODD) as usize].iter().enumerate() {
+            let all = vector.read(row as usize);
+            for axis in 0..3 {
+                taken[axis].0[lane] = all[axis].0[lane];
+            }
+        }
+        (&self.values[slot], taken)
+    }
+
+    /// Adds slots for one side of a row: the entries of its lanes by how many rows away they are.
+    fn add(&mut self, row: u32, entries: &BTreeMap<i64, [u32; LANES]>, nothing: T) {
+        let mut odd: Vec<([u32; LANES], [u32; LANES])> = Vec::new();
+        for (&away, &from) in entries {
+            let other = (i64::from(row) + away) as u32;
+            if from.iter().filter(|&&from| from != NONE).count() >= AGREED {
+                self.rows.push(other);
+                self.from.push(from);
+                continue;
+            }
+            for lane in (0..LANES).filter(|&lane| from[lane] != NONE) {
+                let open = odd.iter().position(|(_, from)| from[lane] == NONE);
+                let open = open.unwrap_or_else(|| {
+                    odd.push(([row; LANES], [NONE; LANES]));
+                    odd.len() - 1
+                });
+                (odd[open].0[lane], odd[open].1[lane]) = (other, from[lane]);
+            }
+        }
+        for (rows, from) in odd {
+            self.rows.push(ODD | self.odd.len() as u32);
+            self.odd.push(rows);
+            self.from.push(from);
+        }
+        self.values.resize(self.rows.len(), nothing);
+    }
+}
+
+/// The entries of a row's lanes by how many rows away they are.
+type ByDistance = BTreeMap<i64, [u32; LANES]>;
+
+impl Teams {
+    /// How many teams so many nodes are.
+    pub(super) fn count(nodes: usize) -> usize {
+        1 << SIZES.iter().filter(|&&size| nodes > size).count()
+    }
+
+    /// Of a matrix' pattern, for so many teams.
+    pub(super) fn new(exact: &Exact<'_>, teams: usize) -> Self {
+        let count = exact.len();
+        let domains = teams * LANES;
+        let start = |domain: usize| count * domain / domains;
+        let mut all = Self::default();
+        // Row and lane of each node.
+        let mut seats = vec![[0_u32; 2]; count];
+        for team in 0..teams {
+            all.firsts.push(all.nodes.len());
+            let length = |lane: usize| start(team * LANES + lane + 1) - start(team * LANES + lane);
+            let longest = (0..LANES).map(length).max().unwrap_or(0);
+            for place in 0..longest {
+                let mut nodes = [NONE; LANES];
+                for lane in (0..LANES).filter(|&lane| place < length(lane)) {
+                    let node = start(team * LANES + lane) + place;
+                    nodes[lane] = node as u32;
+                    seats[node] = [all.nodes.len() as u32, lane as u32];
+                }
+                all.nodes.push(nodes);
+            }
+        }
+        all.firsts.push(all.nodes.len());
+        let rows = all.nodes.len();
+        all.diagonal = vec![Symmetric::default(); rows];
+        all.inverse = vec![Symmetric::default(); rows];
+        for team in 0..teams {
+            all.border_starts.push(all.borders.len());
+            for row in all.rows(team) {
+                all.join(row, exact, &seats);
+            }
+        }
+        all.border_starts.push(all.borders.len());
+        all.near.cuts.push([all.near.rows.len() as u32; 2]);
+        all.far.cuts.push([all.far.rows.len() as u32; 2]);
+        all
+    }
+
+    /// Writes down what a row is joined to.
+    fn join(&mut self, row: usize, exact: &Exact<'_>, seats: &[[u32; 2]]) {
+        let team = self.rows(self.team_of(row));
+        // Left and right of the diagonal.
+        let mut near = [ByDistance::new(), ByDistance::new()];
+        let mut far = [ByDistance::new(), ByDistance::new()];
+        for (lane, &node) in self.nodes[row].iter().enumerate() {
+            if node == NONE {
+                continue;
+            }
+            let first = self.outer.len();
+            for (is_near, at, column) in exact.entries(node as usize) {
+                let [other, other_lane] = seats[column as usize];
+                let lists = if is_near { &mut near } else { &mut far };
+                if team.contains(&(other as usize)) && other_lane as usize == lane {
+                    let away = i64::from(other) - row as i64;
+                    if away != 0 {
+                        let list = &mut lists[usize::from(away > 0)];
+                        list.entry(away).or_insert([NONE; LANES])[lane] = at;
+                    }
+                } else {
+                    self.outer.push(Outer {
+                        other: [other, other_lane],
+                        from: (is_near, at),
+                        block: [0.0; 9],
+                    });
+                }
+            }
+            if self.outer.len() > first {
+                self.borders.push(Border {
+                    own: [row as u32, lane as u32],
+                    outer: first..self.outer.len(),
+                });
+            }
+        }
+        let start = [self.near.rows.len(), self.far.rows.len()];
+        self.near.add(row as u32, &near[0], Default::default());
+        self.far.add(row as u32, &far[0], Default::default());
+        let middle = [self.near.rows.len(), self.far.rows.len()];
+        self.near.cuts.push([start[0] as u32, middle[0] as u32]);
+        self.far.cuts.push([start[1] as u32, middle[1] as u32]);
+        self.near.add(row as u32, &near[1], Default::default());
+        self.far.add(row as u32, &far[1], Default::default());
+    }
+
+    fn team_of(&self, row: usize) -> usize {
+        self.firsts.partition_point(|&first| first <= row) - 1
+    }
+
+    /// The number of teams.
+    pub(super) fn len(&self) -> usize {
+        self.firsts.len() - 1
+    }
+
+    /// The rows of a team.
+    pub(super) fn rows(&self, team: usize) -> Range<usize> {
+        self.firsts[team]..self.firsts[team + 1]
+    }
+
+    /// The number of rows of all teams.
+    pub(super) fn row_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The nodes of a row, with their lanes.
+    pub(super) fn nodes(&self, row: usize) -> impl Iterator<Item = (usize, usize)> {
+        let lanes = self.nodes[row].iter().enumerate();
+        lanes.filter_map(|(lane, &node)| (node != NONE).then_some((lane, node as usize)))
+    }
+
+    /// Writes what entries of other domains take of a vector into another one, for a team.
+    pub(super) fn cross(&self, team: usize, vector: &Shared<'_, Row>, out: &Shared<'_, Row>) {
+        let borders = self.border_starts[team]..self.border_starts[team + 1];
+        for Border { own, outer } in &self.borders[borders] {
+            let mut sum = [0.0; 3];
+            for Outer { other, block, .. } in &self.outer[outer.clone()] {
+                let [row, lane] = other.map(|x| x as usize);
+                let all = vector.read(row);
+                let v = [all[0].0[lane], all[1].0[lane], all[2].0[lane]];
+                for axis in 0..3 {
+                    let of_row = &block[3 * axis..3 * axis + 3];
+                    sum[axis] += of_row[0] * v[0] + of_row[1] * v[1] + of_row[2] * v[2];
+                }
+            }
+            out.change(own[0] as usize, |row| {
+                for axis in 0..3 {
+                    row[axis].0[own[1] as usize] = sum[axis];
+                }
+            });
+        }
+    }
+
+    /// The matrix, to be written.
+    pub(super) fn writing(&mut self) -> Writing<'_> {
+        Writing {
+            nodes: &self.nodes,
+            near: self.near.writing(),
+            far: self.far.writing(),
+            diagonal: Shared::new(&mut self.diagonal),
+            inverse: Shared::new(&mut self.inverse),
+            outer: Shared::new(&mut self.outer),
+        }
+    }
+}
+
+impl<T> Slots<T> {
+    fn writing(&mut self) -> (&[[u32; LANES]], Shared<'_, T>) {
+        (&self.from, Shared::new(&mut self.values))
+    }
+}
+
+/// The matrix, being written.
+pub(super) struct Writing<'a> {
+    nodes: &'a [[u32; LANES]],
+    near: (&'a [[u32; LANES]], Shared<'a, [Column; 9]>),
+    far: (&'a [[u32; LANES]], Shared<'a, [Column; 1]>),
+    diagonal: Shared<'a, Symmetric>,
+    inverse: Shared<'a, Symmetric>,
+    outer: Shared<'a, Outer>,
+}
+
+impl Writing<'_> {
+    /// Writes a thread's part of what joins nodes.
+    pub(super) fn copy(&self, exact: Exact<'_>, worker: &Worker<'_>) {
+        let (from, values) = &self.near;
+        for slot in worker.share(from.len()) {
+            values.change(slot, |slot_values| {
+                for (lane, &at) in from[slot].iter().enumerate() {
+                    if at != NONE {
+                        let block = exact.block(at as usize);
+                        for (value, x) in slot_values.iter_mut().zip(block) {
+                            value.0[lane] = *x as f32;
+                        }
+                    }
+                }
+            });
+        }
+        let (from, values) = &self.far;
+        for slot in worker.share(from.len()) {
+            values.change(slot, |[value]| {
+                for (lane, &at) in from[slot].iter().enumerate() {
+                    if at != NONE {
+                        value.0[lane] = exact.far(at as usize) as f32;
+                    }
+                }
+            });
+        }
+        for k in worker.share(self.outer.len()) {
+            self.outer.change(k, |outer| {
+                let (is_near, at) = outer.from;
+                if is_near {
+                    outer.block = exact.block(at as usize).map(|x| x as f32);
+                } else {
+                    let x = exact.far(at as usize) as f32;
+                    outer.block = [x, 0.0, 0.0, 0.0, x, 0.0, 0.0, 0.0, x];
+                }
+            });
+        }
+    }
+
+    /// Writes the diagonal blocks of a row's nodes and their inverses: what `of` says of a node.
+    /// Gives whether all numbers are such.
+    pub(super) fn set_diagonal(
+        &self,
+        row: usize,
+        of: impl Fn(usize) -> Option<[Block3; 2]>,
+    ) -> bool {
+        let mut is_finite = true;
+        for (lane, &node) in self.nodes[row].iter().enumerate() {
+            let none = [[0.0; 9]; 2];
+            let known = (node != NONE).then(|| of(node as usize)).flatten();
+            for (to, block) in [&self.diagonal, &self.inverse]
+                .into_iter()
+                .zip(known.unwrap_or(none))
+            {
+                to.change(row, |columns| {
+                    for (column, entry) in columns.iter_mut().zip([0, 4, 8, 1, 2, 5]) {
+                        column.0[lane] = block[entry] as f32;
+                        is_finite &= column.0[lane].is_finite();
+                    }
+                });
+            }
+        }
+        is_finite
+    }
+}
