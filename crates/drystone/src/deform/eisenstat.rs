@@ -117,7 +117,7 @@ fn less_far<V: Wide>(
     sum
 }
 
-/// (D + L)⁻¹ of what `of` says of a row.
+/// A row of (D + L)⁻¹ times a vector, whose rows before it are in `answer` already.
 #[inline(always)]
 fn forward<V: Wide>(teams: &Teams, row: usize, right: [V; 3], answer: &Shared<'_, Row>) -> [V; 3] {
     // What came just before is asked for last.

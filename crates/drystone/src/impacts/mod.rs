@@ -50,7 +50,7 @@
 //!
 //! The first solve is of the contacts of the last step, the second of all that was found besides.
 //! Later rounds find little, so they do little: islands without a new impact keep their
-//! velocities, and pairs whose vertices end where they ended in the look before are not looked at
+//! velocities, large ones are swept only around what is new, and pairs whose vertices end where they ended in the look before are not looked at
 //! again. Islands of nodes with their own masses are swept on threads (module `sweeps`); everything else
 //! is one contact problem for [`Settings::solver`](crate::Settings::solver).
 //!

@@ -61,6 +61,24 @@ pub(super) struct NodeRow<S: Space> {
 }
 
 impl<S: Space> NodeRow<S> {
+    /// An impact that no node takes part in yet.
+    pub(super) fn new(hit: u32, normal: S::Vector, mu: f64) -> Self {
+        Self {
+            hit,
+            is_new: true,
+            count: 0,
+            nodes: [0; 4],
+            weights: [0.0; 4],
+            answers: [0.0; 4],
+            mass: 0.0,
+            mu,
+            target: 0.0,
+            normal,
+            drift: S::Vector::default(),
+            impulse: S::Vector::default(),
+        }
+    }
+
     /// Adds a node; `None` where there is no room, or it is not as heavy along all axes.
     pub(super) fn add(&mut self, node: u32, weight: f64, inv_mass: S::Vector) -> Option<()> {
         let answer = inv_mass.component(0);
@@ -290,20 +308,7 @@ mod tests {
         let motion: Vec<Motion<D3>> = motion.collect();
         let mut rows = Vec::new();
         for k in 0..count {
-            let mut row = NodeRow {
-                hit: k,
-                is_new: true,
-                count: 0,
-                nodes: [0; 4],
-                weights: [0.0; 4],
-                answers: [0.0; 4],
-                mass: 0.0,
-                mu,
-                target: 0.0,
-                normal: vector().normalize(),
-                drift: DVec3::ZERO,
-                impulse: DVec3::ZERO,
-            };
+            let mut row = NodeRow::new(k, vector().normalize(), mu);
             row.add(k, 1.0, DVec3::splat(0.5)).unwrap();
             row.mass = 2.0;
             if k % 3 != 0 && k + 1 < count {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::columns::column;
 use super::crew;
 use super::hit::Struck;
-use super::patch::{Field, Layout, axes, gather, place, read_header, read_point};
+use super::patch::{Field, Layout, axes, parting, place, read_header, read_point};
 use super::records::RecordGroup;
 use super::shared::Shared;
 use super::simd::{Column, LANES, Wide, dispatch};
@@ -44,18 +44,9 @@ fn approach_kernel<S: Space, V: Wide>(
         let records = &group.records;
         let numbers = read_header::<S, V>(&field.records, records);
         let axes = axes::<S, V>(&numbers);
-        let [a, b] = field.ends_of(group);
-        // Written out: closures are compiled without the kernels' instructions.
-        let drift = S::relative(
-            &axes,
-            &S::motion(&gather::<V>(&field.drift, &a)),
-            &S::motion(&gather::<V>(&field.drift, &b)),
-        );
-        let motion = S::relative(
-            &axes,
-            &S::motion(&gather::<V>(&field.motion, &a)),
-            &S::motion(&gather::<V>(&field.motion, &b)),
-        );
+        let ends = field.ends_of(group);
+        let drift = parting::<S, V>(&axes, &field.drift, &ends);
+        let motion = parting::<S, V>(&axes, &field.motion, &ends);
         let mut most = -least;
         for p in 0..group.points as usize {
             let point = read_point::<S, V>(&field.records, records, p);

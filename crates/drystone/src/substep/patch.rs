@@ -202,6 +202,20 @@ pub(super) fn gather<V: Wide>(from: &Shared<'_, Column>, indices: &[u32; LANES])
     V::transpose(rows)
 }
 
+/// Motion of B relative to A at eight patches, by what columns say of their bodies.
+#[inline(always)]
+pub(super) fn parting<S: Space, V: Wide>(
+    axes: &Axes<V>,
+    of: &Shared<'_, Column>,
+    [a, b]: &[[u32; LANES]; 2],
+) -> Twist<V> {
+    S::relative(
+        axes,
+        &S::motion(&gather::<V>(of, a)),
+        &S::motion(&gather::<V>(of, b)),
+    )
+}
+
 /// One column of eight records, transposed.
 #[inline(always)]
 fn read_column<S: Space, V: Wide>(
@@ -288,19 +302,11 @@ fn pressed<S: Space, V: Wide>(point: &Point<V>, u: V) -> V {
 #[inline(always)]
 fn begin_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[RecordGroup], law: &Law) {
     for group in groups {
-        let (records, [a, b]) = (&group.records, field.ends_of(group));
+        let (records, ends) = (&group.records, field.ends_of(group));
         let numbers = read_header::<S, V>(&field.records, records);
         let axes = axes::<S, V>(&numbers);
-        let drift = S::relative(
-            &axes,
-            &S::motion(&gather::<V>(&field.drift, &a)),
-            &S::motion(&gather::<V>(&field.drift, &b)),
-        );
-        let motion = S::relative(
-            &axes,
-            &S::motion(&gather::<V>(&field.motion, &a)),
-            &S::motion(&gather::<V>(&field.motion, &b)),
-        );
+        let drift = parting::<S, V>(&axes, &field.drift, &ends);
+        let motion = parting::<S, V>(&axes, &field.motion, &ends);
         let mass = numbers[Layout::<S>::MASS];
         for p in 0..group.points as usize {
             let mut point = read_point::<S, V>(&field.records, records, p);
@@ -357,13 +363,9 @@ fn begin_point<S: Space, V: Wide>(
 fn learn_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[RecordGroup], law: &Law) {
     let (loading, unloading) = (V::splat(law.loading), V::splat(law.unloading));
     for group in groups {
-        let (records, [a, b]) = (&group.records, field.ends_of(group));
+        let (records, ends) = (&group.records, field.ends_of(group));
         let numbers = read_header::<S, V>(&field.records, records);
-        let x = S::relative(
-            &axes::<S, V>(&numbers),
-            &S::motion(&gather::<V>(&field.shift, &a)),
-            &S::motion(&gather::<V>(&field.shift, &b)),
-        );
+        let x = parting::<S, V>(&axes::<S, V>(&numbers), &field.shift, &ends);
         let mu = numbers[Layout::<S>::MU];
         for p in 0..group.points as usize {
             let mut point = read_point::<S, V>(&field.records, records, p);

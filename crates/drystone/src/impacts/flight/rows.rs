@@ -54,18 +54,8 @@ impl<S: Space> NodeRows<'_, S> {
         let Self { bodies, free, .. } = *self;
         let contact = &hit.contact;
         let mut row = NodeRow {
-            hit: number,
-            is_new: true,
-            count: 0,
-            nodes: [0; 4],
-            weights: [0.0; 4],
-            answers: [0.0; 4],
-            mass: 0.0,
-            mu: contact.surface.friction,
-            target: 0.0,
-            normal: contact.point.normal,
-            drift: S::Vector::default(),
             impulse,
+            ..NodeRow::new(number, contact.point.normal, contact.surface.friction)
         };
         let still = |k: u32| !bodies.is_dynamic(k as usize);
         if still(contact.a) || still(contact.b) {
