@@ -19,15 +19,15 @@ use crate::settings::Settings;
 use crate::space::{Components, Space};
 use glamx::DVec3;
 pub(super) use look::find;
-use look::{Look, once};
+use look::{Look, node_on, once};
 use rows::{Law, NodeRows};
 use std::cell::RefCell;
 
 /// Part of its way by which a vertex may miss its aim before pairs are searched anew.
 const SWAY: f64 = 0.02;
-/// Gap up to which a contact at rest is one, over the distance that is kept: twice that is where it
-/// rests.
-const RESTING: f64 = 3.0;
+/// Part of the thickness of deformables by which they rest farther apart than what is kept: see
+/// [`crate::impacts`].
+const CUSHION: f64 = 0.05;
 
 /// Bodies on their way from where they stand.
 pub(super) struct Flight<'a, S: Space> {
@@ -36,6 +36,8 @@ pub(super) struct Flight<'a, S: Space> {
     rules: &'a PairRules<'a, S>,
     settings: &'a Settings<S>,
     keep: f64,
+    /// Largest distance that anything rests at, m.
+    widest_rest: f64,
     start: Vec<[f64; 3]>,
     still: Vec<Motion<S>>,
     /// Of each vertex: largest square of the radius of the least circle around a face with it, m²,
@@ -81,8 +83,9 @@ pub(super) struct Hit<S: Space> {
     pub(super) contact: Contact<S>,
     /// Where the centres of the two bodies are then, m.
     centers: [S::Vector; 2],
-    /// Distance along the normal at the start, m.
+    /// Distance along the normal at the start, and the one to rest at, m.
     gap: f64,
+    rest: f64,
     /// A number for the point of contact: impacts with the same one are the same.
     pub(super) point: u64,
 }
@@ -103,6 +106,9 @@ impl<'a, S: Space> Flight<'a, S> {
     ) -> Self {
         let still = vec![Motion::default(); bodies.len()];
         let places = primitives.places(bodies, &still);
+        let keep = start.options.keep;
+        let soft = (0..places.len() as u32).filter_map(|v| primitives.soft_radius(bodies, v));
+        let thickest = 2.0 * soft.fold(0.0, f64::max);
         Self {
             spreads: primitives.spreads(&places),
             start: places,
@@ -111,7 +117,8 @@ impl<'a, S: Space> Flight<'a, S> {
             primitives,
             rules: start.rules,
             settings: start.settings,
-            keep: start.options.keep,
+            keep,
+            widest_rest: rest(keep, thickest),
             trees: start.trees,
             nearby: RefCell::default(),
             seen: RefCell::default(),
@@ -153,7 +160,7 @@ impl<'a, S: Space> Flight<'a, S> {
             reach: Reach {
                 bodies: self.bodies,
                 rules: self.rules,
-                distance: RESTING * self.keep,
+                distance: self.widest_rest + self.keep,
             },
             start: &self.start,
             threads: self.threads(),
@@ -236,11 +243,12 @@ impl<'a, S: Space> Flight<'a, S> {
             if let Some(encounter) = known.filter(is_same) {
                 let witness = primitives.witness_at(&encounter, bodies, place_in(start));
                 let candidate = Candidate::of(encounter, witness);
-                let mut near = look.near(&candidate, look.dip_of(&encounter));
-                if let Some(hit) = &mut near {
+                let more = look.dip_of(&encounter);
+                let near = witness.and_then(|seen| look.near_seen(&candidate, &seen, more));
+                found.extend(near.map(|mut hit| {
                     hit.contact.impulse = contact.impulse;
-                }
-                found.extend(near);
+                    hit
+                }));
             }
         });
         once(hits)
@@ -260,7 +268,7 @@ impl<'a, S: Space> Flight<'a, S> {
             let encounter = &candidate.encounter;
             let is_known = || register.has(encounter) || look.stand_ins(encounter).is_some();
             if look.is_close(candidate) && !is_known() {
-                found.extend(look.near(candidate, 0.0).filter(is_fresh));
+                found.extend(look.near(candidate).filter(is_fresh));
             }
         });
         let mut nodes = StandIns::new(self.start.len());
@@ -271,7 +279,9 @@ impl<'a, S: Space> Flight<'a, S> {
             self.threads(),
             &nodes.list,
             |&(node, round), found| {
-                found.extend(look.near_node(node, round).filter(is_fresh));
+                if !register.has(&node_on(node, round)) {
+                    found.extend(look.near_node(node, round).filter(is_fresh));
+                }
             },
         ));
         once(hits)
@@ -351,7 +361,6 @@ impl<'a, S: Space> Flight<'a, S> {
 
     fn law(&self) -> Law {
         Law {
-            keep: self.keep,
             threshold: self.settings.contact.restitution_threshold,
         }
     }
@@ -360,6 +369,12 @@ impl<'a, S: Space> Flight<'a, S> {
     pub(super) fn infeasible(&self, hit: &Hit<S>) -> Failure<S> {
         Failure::Infeasible([hit.contact.a, hit.contact.b], hit.contact.point.position)
     }
+}
+
+/// The distance at which surfaces rest (m) that keep another one, with so much thickness of
+/// deformables between them.
+fn rest(keep: f64, thickness: f64) -> f64 {
+    keep + keep.max(CUSHION * thickness)
 }
 
 /// A part of a motion.

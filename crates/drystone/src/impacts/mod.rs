@@ -15,9 +15,14 @@
 //! # A row's target
 //!
 //! An impact at distance g from the surface (along its normal, at the start) may close that much
-//! within the step h, but for twice the distance k that is to be kept:
-//! $u_N \ge -(g - 2k)/h$, and $u_N \ge -e\,u_N^-$ if it is faster than the restitution threshold.
-//! Where less than 2k is left, it opens slowly (at 10 /s).
+//! within the step h, but for the distance r at which it rests:
+//! $u_N \ge -(g - r)/h$, and $u_N \ge -e\,u_N^-$ if it is faster than the restitution threshold.
+//! Where less than r is left, it opens slowly (at 10 /s).
+//!
+//! Hits are what comes nearer than the distance k that is to be kept, and r is 2k; between
+//! deformables with the thickness t it is $k + t/20$ if that is more. A row is straight, but what slides
+//! over folds turns: it may end nearer than its row says. That cushion takes it up, or each step
+//! would need several rounds more.
 //!
 //! # How deformables answer in `parallel`
 //!
@@ -166,6 +171,8 @@ pub(crate) struct Start<'a, S: Space> {
     pub(crate) free: Vec<Motion<S>>,
     /// Contacts that the last step solved.
     pub(crate) solved: &'a [Contact<S>],
+    /// Whether the step will be judged.
+    pub(crate) is_judged: bool,
     /// Trees of the last step.
     pub(crate) trees: &'a RefCell<BroadPhase<S>>,
 }
@@ -201,7 +208,8 @@ pub(crate) struct Outcome<S: Space> {
     /// Where everything is.
     pub(crate) end: Poses<S>,
     pub(crate) contacts: Vec<Contact<S>>,
-    pub(crate) answered: Answered<S>,
+    /// For the judge, if there is to be one.
+    pub(crate) answered: Option<Answered<S>>,
     pub(crate) solve: SolveReport,
     pub(crate) resolution: Resolution,
 }

@@ -271,23 +271,27 @@ impl<S: Space> Step<'_, S> {
         (assembled, impulses)
     }
 
-    fn end(mut self, way: &[Motion<S>], resolution: Resolution) -> Outcome<S> {
-        let bodies = self.start.bodies;
+    /// The velocities reached, for the judge.
+    fn judged(&mut self) -> Answered<S> {
         let (assembled, impulses) = self.answered();
         let mut reached: Vec<Motion<S>> = self.velocities.clone();
-        reached.extend_from_slice(&assembled.problem.free[bodies.len()..]);
+        reached.extend_from_slice(&assembled.problem.free[self.start.bodies.len()..]);
+        Answered {
+            assembled,
+            impulses,
+            reached: Some(Velocities {
+                motion: reached,
+                local: Vec::new(),
+            }),
+        }
+    }
+
+    fn end(mut self, way: &[Motion<S>], resolution: Resolution) -> Outcome<S> {
         Outcome {
-            end: Poses::after(bodies, way, &self.velocities),
-            motion: self.velocities,
+            end: Poses::after(self.start.bodies, way, &self.velocities),
             contacts: self.register.contacts(),
-            answered: Answered {
-                assembled,
-                impulses,
-                reached: Some(Velocities {
-                    motion: reached,
-                    local: Vec::new(),
-                }),
-            },
+            answered: self.start.is_judged.then(|| self.judged()),
+            motion: self.velocities,
             solve: self.solve,
             resolution,
         }

@@ -73,8 +73,9 @@ impl<S: Space> Register<S> {
                 }
             }
         }
-        self.order.sort_unstable();
-        self.points.sort_unstable();
+        // These find what is sorted already; the others do not.
+        self.order.sort();
+        self.points.sort();
     }
 
     fn remembered(&self, hit: &Hit<S>) -> S::Vector {

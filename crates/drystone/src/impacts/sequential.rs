@@ -151,14 +151,14 @@ fn outcome<S: Space>(
         },
         motion: velocities,
         contacts: all.into_values().map(contact).collect(),
-        answered: Answered {
+        answered: Some(Answered {
             assembled,
             impulses,
             reached: Some(Velocities {
                 motion: reached,
                 local: Vec::new(),
             }),
-        },
+        }),
         solve: SolveReport {
             iterations: resolution.rounds,
             converged: !resolution.gave_up,

@@ -124,14 +124,15 @@ impl<S: Space> Primitives<S> {
         spreads
     }
 
-    /// Whether a vertex is a node of a deformable.
-    pub(crate) fn is_soft(&self, bodies: &Bodies<S>, v: u32) -> bool {
-        bodies.node_of[self.vertices[v as usize].body as usize] != 0
+    /// Half the thickness of the deformable that a vertex is a node of, m, if it is one.
+    pub(crate) fn soft_radius(&self, bodies: &Bodies<S>, v: u32) -> Option<f64> {
+        let vertex = &self.vertices[v as usize];
+        (bodies.node_of[vertex.body as usize] != 0).then_some(vertex.radius)
     }
 
     /// Whether a vertex belongs to faces of a deformable.
     pub(crate) fn is_soft_face(&self, bodies: &Bodies<S>, v: u32) -> bool {
-        self.has_faces[v as usize] && self.is_soft(bodies, v)
+        self.has_faces[v as usize] && self.soft_radius(bodies, v).is_some()
     }
 
     /// Whether a vertex is one of a rigid point or edge with a thickness.

@@ -591,9 +591,15 @@ impl<S: Space> World<S> {
         self.changes = Changes::default();
     }
 
+    /// Whether the step that was just made is judged.
     fn is_sampled(&self) -> bool {
+        self.samples(self.step)
+    }
+
+    /// Whether a step is judged, by its number.
+    fn samples(&self, step: u64) -> bool {
         let every = u64::from(self.settings.certify_every);
-        every > 0 && self.step.is_multiple_of(every)
+        every > 0 && step.is_multiple_of(every)
     }
 
     /// The contact problem that the next step will solve.

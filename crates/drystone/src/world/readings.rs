@@ -65,8 +65,8 @@ impl<S: Space> World<S> {
     }
 
     /// The problem that the last step made of its contacts, and its answer; a row's contact is
-    /// that of [`World::solved_contacts`]. `None` before the first step, and with the strategy
-    /// `substep` after steps that are not sampled.
+    /// that of [`World::solved_contacts`]. `None` before the first step, and with the strategies
+    /// `substep` and `parallel` after steps that are not sampled.
     #[must_use]
     pub fn last_problem(&self) -> Option<&Answered<S>> {
         self.last.as_ref()

@@ -143,7 +143,7 @@ impl<S: Space> World<S> {
             contacts, report, ..
         } = evidence;
         self.solved = contacts;
-        let certificate = self.judge(&answered, &ledger);
+        let certificate = self.judge(Some(&answered), &ledger);
         let contacts = self.solved.len();
         self.last = Some(answered);
         Ok(StepReport {
@@ -162,6 +162,7 @@ impl<S: Space> World<S> {
     ) -> Result<StepReport, StepError> {
         let dt = self.settings.dt;
         let strategy = self.settings.strategy;
+        let is_judged = self.samples(self.step + 1);
         integrate::steer(&mut self.bodies, self.time, dt);
         let (mut free, mut ledger) =
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
@@ -190,6 +191,7 @@ impl<S: Space> World<S> {
             settings: &self.settings,
             free,
             solved: &self.solved,
+            is_judged,
             trees: &trees,
         };
         let outcome = match strategy {
@@ -216,8 +218,8 @@ impl<S: Space> World<S> {
             ..
         } = outcome;
         self.solved = contacts;
-        let certificate = self.judge(&answered, &ledger);
-        self.last = Some(answered);
+        let certificate = self.judge(answered.as_ref(), &ledger);
+        self.last = answered;
         Ok(StepReport {
             step: self.step,
             contacts: self.solved.len(),
@@ -254,7 +256,7 @@ impl<S: Space> World<S> {
             impulses,
             reached: None,
         };
-        let certificate = self.judge(&answered, &ledger);
+        let certificate = self.judge(Some(&answered), &ledger);
         let contacts = answered.impulses.local.len();
         self.last = Some(answered);
         Ok(StepReport {
@@ -296,11 +298,11 @@ impl<S: Space> World<S> {
     }
 
     /// Finds the contacts at the new poses and lets the judge look, if this step is sampled.
-    fn judge(&mut self, answered: &Answered<S>, ledger: &Ledger<S>) -> Option<Certificate> {
-        if !self.is_sampled() {
+    fn judge(&mut self, answered: Option<&Answered<S>>, ledger: &Ledger<S>) -> Option<Certificate> {
+        let Some(answered) = answered.filter(|_| self.is_sampled()) else {
             self.changes.all = true;
             return None;
-        }
+        };
         self.find_contacts();
         let certificate = certify(
             &self.bodies,

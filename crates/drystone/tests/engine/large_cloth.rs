@@ -116,6 +116,16 @@ fn what_lies_still_is_carried_by_its_weight() {
     let force = carried / (f64::from(steps) * DT);
     assert!((force - weight).abs() < 0.02 * weight, "{force} {weight}");
     assert!(world.audit().unwrap().intersections.is_empty());
+    // What is kept, and a twentieth of the thickness of deformables between two surfaces.
+    let [low, high] = ids.map(|id| {
+        let all = places(&world, id);
+        all.iter().map(|x| x.y).sum::<f64>() / all.len() as f64
+    });
+    let keep = Impacts::PARALLEL.keep;
+    let rests = [0.525 * thick + keep, 1.05 * thick + keep];
+    for (height, rest) in [low, high - low].into_iter().zip(rests) {
+        assert!((height - rest).abs() < 0.5 * keep, "{height} {rest}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a look at a way sees of one pair.
 
-use super::{Hit, RESTING, scaled};
+use super::{Hit, rest, scaled};
 use crate::body::{Bodies, Motion};
 use crate::deform::meeting::Pair;
 use crate::detect::{Contact, NodePoint};
@@ -101,32 +101,44 @@ impl<S: Space> Look<'_, S> {
         self.impact(candidate, times)
     }
 
-    /// The contact of a pair that rests or closes within a short distance, if it is such, and if
+    /// The contact of a pair that is close, if it rests or closes.
+    pub(super) fn near(&self, candidate: &Candidate) -> Option<Hit<S>> {
+        let place = |v: u32| DVec3::from_array(self.start[v as usize]);
+        let encounter = &candidate.encounter;
+        let witness = self.primitives.witness_at(encounter, self.bodies, place)?;
+        self.near_seen(candidate, &witness, 0.0)
+    }
+
+    /// The contact of a pair with its nearest points at the start, if it rests or closes, and if
     /// it must keep so many metres more than others.
-    pub(super) fn near(&self, candidate: &Candidate, more: f64) -> Option<Hit<S>> {
+    pub(super) fn near_seen(
+        &self,
+        candidate: &Candidate,
+        witness: &Witness,
+        more: f64,
+    ) -> Option<Hit<S>> {
         let encounter = &candidate.encounter;
         let gap = candidate.distance? - more;
-        let rests = gap <= RESTING * self.keep;
-        let local = if rests { 0.0 } else { self.local(encounter) };
-        if !rests && gap >= local {
-            return None;
-        }
-        let place = |v: u32| DVec3::from_array(self.start[v as usize]);
-        let witness = self.primitives.witness_at(encounter, self.bodies, place)?;
-        if !rests {
-            let closing = self.closing(encounter, &witness);
-            let is_local = closing.length() < 2.0 * local;
-            if !is_local || gap + witness.normal.dot(closing) > 2.0 * self.keep {
+        let rest = self.rest(encounter);
+        if gap > rest + self.keep {
+            let local = self.local(encounter);
+            let closing = self.closing(encounter, witness);
+            let is_local = gap < local && closing.length() < 2.0 * local;
+            if !is_local || gap + witness.normal.dot(closing) > rest {
                 return None;
             }
         }
-        Some(self.describe(candidate, &witness, (0.0, 0.0), gap))
+        Some(self.describe(candidate, witness, (0.0, 0.0), gap))
     }
 
     /// Whether a pair is so near that it may be a contact before it has been proven to meet.
     pub(super) fn is_close(&self, candidate: &Candidate) -> bool {
+        let encounter = &candidate.encounter;
         let gap = candidate.distance.unwrap_or(f64::INFINITY);
-        gap <= RESTING * self.keep || gap < self.local(&candidate.encounter)
+        let rest = self.rest(encounter);
+        gap <= rest + self.keep
+            || gap < self.local(encounter)
+                && !candidate.stays_apart(self.end, self.primitives.thickness(encounter), rest)
     }
 
     /// The nodes of a face on something round, which stand for it, and the round thing. `None`
@@ -149,9 +161,9 @@ impl<S: Space> Look<'_, S> {
     pub(super) fn near_node(&self, node: u32, round: [u32; 2]) -> Option<Hit<S>> {
         let encounter = node_on(node, round);
         let place = |v: u32| DVec3::from_array(self.start[v as usize]);
-        let witness = self.primitives.witness_at(&encounter, self.bodies, place);
+        let witness = self.primitives.witness_at(&encounter, self.bodies, place)?;
         let dip = self.dip(node, round[0])?;
-        self.near(&Candidate::of(encounter, witness), dip)
+        self.near_seen(&Candidate::of(encounter, Some(witness)), &witness, dip)
     }
 
     /// How much farther away than others a pair must stay, m: a node on something round.
@@ -177,15 +189,22 @@ impl<S: Space> Look<'_, S> {
         (is_such && left > 0.0 && dip <= DIP * radius(node)).then_some(dip)
     }
 
+    /// Half the thickness of each side that is a deformable, m.
+    fn soft_radii(&self, encounter: &Encounter) -> [Option<f64>; 2] {
+        let radius = |[v, ..]: [u32; 3]| self.primitives.soft_radius(self.bodies, v);
+        encounter.vertices().map(|side| side.and_then(radius))
+    }
+
+    /// The distance at which a pair rests, m.
+    fn rest(&self, encounter: &Encounter) -> f64 {
+        let radii = self.soft_radii(encounter);
+        rest(self.keep, radii.into_iter().flatten().sum())
+    }
+
     /// Gap up to which what closes is a contact before it has been proven to meet, m: there the
     /// direction at the start is still the right one.
     fn local(&self, encounter: &Encounter) -> f64 {
-        let radius = |side: Option<[u32; 3]>| {
-            let v = side.map(|[v, ..]| v);
-            let soft = v.filter(|&v| self.primitives.is_soft(self.bodies, v));
-            soft.map(|v| self.primitives.vertices[v as usize].radius)
-        };
-        match encounter.vertices().map(radius) {
+        match self.soft_radii(encounter) {
             [Some(a), Some(b)] => LOCAL * (a + b),
             // Something large and round has the same direction all around.
             [Some(radius), None] | [None, Some(radius)] => {
@@ -264,11 +283,12 @@ impl<S: Space> Look<'_, S> {
             point: point_of(&contact),
             contact,
             gap,
+            rest: self.rest(&encounter),
         }
     }
 }
 
 /// A node and something round.
-fn node_on(node: u32, round: [u32; 2]) -> Encounter {
+pub(super) fn node_on(node: u32, round: [u32; 2]) -> Encounter {
     Encounter::Pair(Pair::Edges([node; 2], round))
 }

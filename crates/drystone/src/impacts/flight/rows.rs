@@ -11,8 +11,6 @@ const OPENING: f64 = 10.0;
 /// What an impact asks for: see [`crate::impacts`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Law {
-    /// Distance of surfaces that is kept, m.
-    pub(super) keep: f64,
     /// Approach slower than this does not bounce, m/s.
     pub(super) threshold: f64,
 }
@@ -21,7 +19,7 @@ impl Law {
     /// Least normal velocity after an impact over `dt` seconds, m/s, that bounces if its normal
     /// velocity before is given.
     pub(super) fn target<S: Space>(&self, hit: &Hit<S>, dt: f64, approach: Option<f64>) -> f64 {
-        let left = hit.gap - 2.0 * self.keep;
+        let left = hit.gap - hit.rest;
         let rest = if left > 0.0 {
             -left / dt
         } else {
