@@ -408,8 +408,7 @@ fn prepare<S: Space>(
 ) -> Result<Prepared, String> {
     let mut system = soft.system.0.take().unwrap_or_default();
     if is_new {
-        let how = (rule.dt, rule.integrator, rule.threads);
-        let done = system.linearise(soft, bodies, how);
+        let done = system.linearise(soft, bodies, rule);
         done.ok_or_else(|| soft.name.clone())?;
     }
     let mut prepared = Prepared {

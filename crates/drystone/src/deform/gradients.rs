@@ -84,8 +84,13 @@ pub(crate) struct Gradients {
 
 impl Gradients {
     /// Finds the pattern. `None` if there is too much of it.
-    pub(crate) fn new(elements: &[Element], nodes: usize) -> Option<Self> {
-        Self::in_teams(elements, nodes, Teams::count(nodes))
+    pub(crate) fn new(elements: &[Element], nodes: usize, effort: Effort) -> Option<Self> {
+        Self::in_teams(elements, nodes, Teams::count(nodes, effort))
+    }
+
+    /// Whether it is arranged for another effort.
+    pub(crate) fn is_for_another(&self, effort: Effort) -> bool {
+        self.teams.len() != Teams::count(self.rows.len(), effort)
     }
 
     /// The same for so many teams.

@@ -1,6 +1,7 @@
 //! The system of a deformable: factorised, or solved by conjugate gradients where it is large.
 
 use super::Integrator;
+use super::coupling::Rule;
 use super::gradients::{Effort, Gradients};
 use super::implicit::{Direct, Unsolvable};
 use super::store::Soft;
@@ -27,18 +28,20 @@ impl System {
         &mut self,
         soft: &Soft,
         bodies: &Bodies<S>,
-        (dt, integrator, threads): (f64, Integrator, u32),
+        rule: Rule,
     ) -> Option<()> {
+        let Rule { dt, integrator, .. } = rule;
         self.is_iterative = false;
         if integrator == Integrator::Implicit && S::DIM == 3 && soft.nodes.len() >= LARGE {
-            if self.gradients.is_none() {
-                let new = Gradients::new(&soft.elements, soft.nodes.len())?;
+            let known = self.gradients.as_ref();
+            if known.is_none_or(|known| known.is_for_another(rule.effort)) {
+                let new = Gradients::new(&soft.elements, soft.nodes.len(), rule.effort)?;
                 self.gradients = Some(Box::new(new));
             }
             if let Some(gradients) = &mut self.gradients {
                 let place = |&k: &u32| bodies.position[k as usize].to_array3();
                 let places: Vec<[f64; 3]> = soft.nodes.iter().map(place).collect();
-                let ratio = gradients.linearise(&places, masses(soft, bodies), dt, threads);
+                let ratio = gradients.linearise(&places, masses(soft, bodies), dt, rule.threads);
                 self.is_iterative = ratio <= STIFF;
             }
         }

@@ -10,8 +10,10 @@
 //! rows; where too few lanes agree, each lane of an odd slot has a row of its own. Entries between
 //! domains are kept apart, one by one.
 //!
-//! How many teams there are depends on the number of nodes and on nothing else.
+//! How many teams there are depends on the number of nodes and on how well the system is to be
+//! solved, not on threads.
 
+use super::gradients::Effort;
 use super::rows::{Block3, Exact};
 use crate::substep::crew::Worker;
 use crate::substep::shared::Shared;
@@ -28,6 +30,8 @@ const AGREED: usize = 3;
 /// Nodes up to which there are one, two and four teams. More teams are more threads' work, but
 /// sweeps within smaller domains gain less: what is solved in a few iterations ends farther off.
 const SIZES: [usize; 3] = [20_000, 40_000, 80_000];
+/// Nodes from which on there are two teams at least where an error does no harm.
+const BRISK_SIZE: usize = 10_000;
 
 /// A vector: three numbers of each node of a row.
 pub(super) type Row = [Column; 3];
@@ -147,8 +151,10 @@ type ByDistance = BTreeMap<i64, [u32; LANES]>;
 
 impl Teams {
     /// How many teams so many nodes are.
-    pub(super) fn count(nodes: usize) -> usize {
-        1 << SIZES.iter().filter(|&&size| nodes > size).count()
+    pub(super) fn count(nodes: usize, effort: Effort) -> usize {
+        let teams = 1 << SIZES.iter().filter(|&&size| nodes > size).count();
+        let is_brisk = effort == Effort::Brisk && nodes >= BRISK_SIZE;
+        if is_brisk { teams.max(2) } else { teams }
     }
 
     /// Of a matrix' pattern, for so many teams.

@@ -48,9 +48,7 @@ impl<S: Space> Register<S> {
 
     /// Adds impacts; those that are known already are seen with new eyes.
     pub(super) fn add(&mut self, new: Vec<Hit<S>>, bodies: &Bodies<S>) {
-        let known = self.order.len();
-        for hit in new {
-            let key = hit.encounter.key();
+        for hit in &new {
             self.points.push(hit.point);
             let own = bodies_of(&hit.contact);
             let mut moving = own.into_iter().filter(|&k| bodies.is_dynamic(k as usize));
@@ -58,24 +56,46 @@ impl<S: Space> Register<S> {
                 let others = moving.filter(|&k| k != first);
                 others.for_each(|other| self.forest.join(first, other));
             }
-            match self.order[..known].binary_search_by_key(&key, |entry| entry.0) {
-                // The impulse so far is a better start than that of the last step.
-                Ok(at) => {
-                    let k = self.order[at].1 as usize;
-                    (self.hits[k], self.bodies[k], self.is_new[k]) = (hit, own, true);
-                }
-                Err(_) => {
-                    self.order.push((key, self.hits.len() as u32));
-                    self.impulses.push(self.remembered(&hit));
-                    self.bodies.push(own);
-                    self.is_new.push(true);
-                    self.hits.push(hit);
-                }
-            }
+        }
+        let known = self.order.len();
+        if known == 0 {
+            // All at once: they are many, and large.
+            new.iter().for_each(|hit| self.note(hit));
+            self.hits = new;
+        } else {
+            new.into_iter().for_each(|hit| self.add_one(hit, known));
         }
         // These find what is sorted already; the others do not.
         self.order.sort();
         self.points.sort();
+    }
+
+    /// Adds an impact, unless it is one of the first so many in order: then it is seen with new
+    /// eyes.
+    fn add_one(&mut self, hit: Hit<S>, known: usize) {
+        let key = hit.encounter.key();
+        match self.order[..known].binary_search_by_key(&key, |entry| entry.0) {
+            // The impulse so far is a better start than that of the last step.
+            Ok(at) => {
+                let k = self.order[at].1 as usize;
+                self.bodies[k] = bodies_of(&hit.contact);
+                self.is_new[k] = true;
+                self.hits[k] = hit;
+            }
+            Err(_) => {
+                self.note(&hit);
+                self.hits.push(hit);
+            }
+        }
+    }
+
+    /// Notes what is known of a new impact beside itself.
+    fn note(&mut self, hit: &Hit<S>) {
+        let key = hit.encounter.key();
+        self.order.push((key, self.impulses.len() as u32));
+        self.impulses.push(self.remembered(hit));
+        self.bodies.push(bodies_of(&hit.contact));
+        self.is_new.push(true);
     }
 
     fn remembered(&self, hit: &Hit<S>) -> S::Vector {

@@ -48,7 +48,7 @@ pub(in crate::impacts) fn find<T: Sync, R: Send>(
 
 /// Impacts without those that are at the same point as another: the one with the least gap stands
 /// for all.
-pub(super) fn once<S: Space>(hits: Vec<Hit<S>>) -> Vec<Hit<S>> {
+pub(super) fn once<S: Space>(mut hits: Vec<Hit<S>>) -> Vec<Hit<S>> {
     let mut order: Vec<(u64, u32)> = (hits.iter().zip(0..))
         .map(|(hit, k)| (hit.point, k))
         .collect();
@@ -61,9 +61,9 @@ pub(super) fn once<S: Space>(hits: Vec<Hit<S>>) -> Vec<Hit<S>> {
         });
         least.into_iter().for_each(|k| is_kept[k] = true);
     }
-    let kept = hits.into_iter().zip(is_kept);
-    kept.filter_map(|(hit, is_kept)| is_kept.then_some(hit))
-        .collect()
+    let mut is_kept = is_kept.into_iter();
+    hits.retain(|_| is_kept.next().unwrap_or(false));
+    hits
 }
 
 /// A number for the point of a contact: the nodes that take part on either side, and where it is if
