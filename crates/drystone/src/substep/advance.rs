@@ -372,6 +372,7 @@ impl<S: Space> RealTime<S> {
                 gravity: fall.gravity,
                 rounds: options.rounds,
                 instructions: options.instructions,
+                threads: around.settings.threads as usize,
             },
         );
         let joints = self.links.ties().count();

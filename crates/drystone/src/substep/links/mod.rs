@@ -93,6 +93,8 @@ pub(crate) struct March<S: Space> {
     pub(crate) rounds: u32,
     /// What kernels use.
     pub(crate) instructions: Instructions,
+    /// At most.
+    pub(crate) threads: usize,
 }
 
 /// The joints of a world.
@@ -303,9 +305,12 @@ impl<S: Space> Links<S> {
         }
     }
 
-    /// Remembers the forces of a step.
+    /// Remembers the forces of a step; those of nets that touch nothing are known already.
     pub(crate) fn remember(&mut self) {
-        for linkage in self.linkages.iter().filter(|linkage| linkage.is_awake) {
+        let is_open = |linkage: &&Linkage<S>| {
+            linkage.is_awake && (linkage.has_contact || linkage.weave.is_none())
+        };
+        for linkage in self.linkages.iter().filter(is_open) {
             linkage.remember(&mut self.known);
         }
     }
