@@ -48,9 +48,7 @@ impl<'a, T> Shared<'a, T> {
     pub(crate) fn change_all(&self, range: Range<usize>, change: impl FnOnce(&mut [T])) {
         assert!(range.start <= range.end && range.end <= self.len);
         // SAFETY: in range; nobody else uses them now (see the module).
-        change(unsafe {
-            std::slice::from_raw_parts_mut(self.start.add(range.start), range.len())
-        });
+        change(unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) });
     }
 }
 

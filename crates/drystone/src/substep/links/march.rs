@@ -59,9 +59,7 @@ impl<S: Space> Linkage<S> {
     /// Sweeps that start from known forces and do not get far make energy; from none they lose
     /// some.
     pub(super) fn forget_forces(&mut self) {
-        for row in &mut self.rows[..self.locks] {
-            row.force = 0.0;
-        }
+        self.forces[..self.locks].fill(0.0);
         self.part = 0.0;
     }
 
