@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::columns::{Flight, column, get};
+use super::columns::{Flight, column, drift, get};
 use super::crew::{self, Worker};
 use super::graph::{Batch, Graph};
 use super::links::{self, LinkLaw, Linkage, March, Team};
@@ -20,6 +20,9 @@ use crate::space::{Linear, Space};
 /// regard to their load.
 const DEEP: f64 = 3.0;
 
+/// Bodies of linkages that are worth a thread when they are written back.
+const WORTH: usize = 256;
+
 /// What moves a body in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mover {
@@ -32,8 +35,10 @@ enum Mover {
     Forces,
     /// Its linkage, apart from all others.
     Linkage,
-    /// The kernels.
-    Kernels,
+    /// Its linkage, in the rounds.
+    Team,
+    /// Rounds over bodies.
+    Rounds,
 }
 
 /// Where bodies are after a step.
@@ -109,8 +114,12 @@ impl<S: Space> Arrival<'_, S> {
     /// Puts a body into the kernels' columns.
     fn load(&self, k: usize, field: &Field<'_>, flight: &Flight<'_>, fall: &Fall<'_, S>) {
         // Nothing touches what forces alone move.
-        if !matches!(self.movers[k], Mover::Nobody | Mover::Forces) {
-            flight.load(field, fall.bodies, k, (&fall.acceleration(k), fall.h));
+        if matches!(self.movers[k], Mover::Nobody | Mover::Forces) {
+            return;
+        }
+        flight.load(field, fall.bodies, k, (&fall.acceleration(k), fall.h));
+        if self.movers[k] == Mover::Rounds {
+            flight.weigh(field, fall.bodies, k, fall.h);
         }
     }
 
@@ -136,7 +145,7 @@ impl<S: Space> Arrival<'_, S> {
                 let drift = drift(&self.bases[k], &pose);
                 field.drift.write(k + 1, column::<S>(&drift));
             }
-            (Mover::Kernels, _) => {
+            (Mover::Team | Mover::Rounds, _) => {
                 let drift: Motion<S> = get(&field.drift.read(k + 1));
                 pose.position = self.bases[k].position + drift.linear;
                 pose.rotation = S::turn(self.bases[k].rotation, drift.spin);
@@ -207,14 +216,6 @@ impl<'a, S: Space> Dealt<'a, S> {
                 start = end;
             }
         }
-    }
-}
-
-/// How far a pose is from a base pose.
-fn drift<S: Space>(base: &Pose<S>, pose: &Pose<S>) -> Motion<S> {
-    Motion {
-        linear: pose.position - base.position,
-        spin: S::turn_between(base.rotation, pose.rotation),
     }
 }
 
@@ -297,16 +298,30 @@ impl<S: Space> RealTime<S> {
         outcome.make_room(bodies);
         self.sort_out(bodies, &mut outcome.movers);
         self.solve(bodies, options, around, &mut outcome);
+        self.write_marched(&mut outcome, around.settings.threads as usize);
         outcome.take(bodies);
         self.outcome = outcome;
-        let columns = &mut self.columns;
-        self.links.for_each_marched(|k, pose, motion| {
-            if bodies.is_dynamic(k) {
-                bodies.position[k] = pose.position;
-                bodies.rotation[k] = pose.rotation;
-                bodies.motion[k] = *motion;
-                let moved = columns.moved(bodies, k);
-                columns.set_drift(k, &moved);
+    }
+
+    /// Says where bodies are whose linkages touch nothing.
+    fn write_marched(&mut self, outcome: &mut Outcome<S>, threads: usize) {
+        let links = &self.links;
+        let count: usize = links.marched().map(Linkage::len).sum();
+        let bases = self.columns.share_bases();
+        let movers = &outcome.movers;
+        let position = Shared::new(&mut outcome.position);
+        let rotation = Shared::new(&mut outcome.rotation);
+        let motion = Shared::new(&mut outcome.motion);
+        crew::run(threads.min(count / WORTH + 1), |worker| {
+            for linkage in links.marched() {
+                for (k, pose, new) in linkage.states(worker.share(linkage.len())) {
+                    if movers[k] == Mover::Linkage {
+                        position.write(k, pose.position);
+                        rotation.write(k, pose.rotation);
+                        motion.write(k, *new);
+                        bases.set_pose(k, pose);
+                    }
+                }
             }
         });
     }
@@ -336,7 +351,8 @@ impl<S: Space> RealTime<S> {
             Kind::Kinematic(_) => Mover::Script,
             Kind::Particle | Kind::Rigid if self.links.marches(k) => Mover::Linkage,
             Kind::Particle | Kind::Rigid if !self.is_in_columns(k) => Mover::Forces,
-            Kind::Particle | Kind::Rigid => Mover::Kernels,
+            Kind::Particle | Kind::Rigid if self.links.couples(k) => Mover::Team,
+            Kind::Particle | Kind::Rigid => Mover::Rounds,
         };
         movers.clear();
         movers.extend((0..bodies.len()).map(mover));
@@ -372,6 +388,7 @@ impl<S: Space> RealTime<S> {
                 gravity: fall.gravity,
                 rounds: options.rounds,
                 instructions: options.instructions,
+                threads: around.settings.threads as usize,
             },
         );
         let joints = self.links.ties().count();

@@ -136,16 +136,6 @@ impl<S: Space> BodyColumns<S> {
         }
     }
 
-    /// How far a body's pose is from its base.
-    pub(crate) fn moved(&self, bodies: &Bodies<S>, k: usize) -> Motion<S> {
-        moved(&self.base[k], bodies, k)
-    }
-
-    /// Says how far a body has moved since its base pose.
-    pub(crate) fn set_drift(&mut self, k: usize, drift: &Motion<S>) {
-        put(&mut self.drift[k + 1], drift);
-    }
-
     /// Displacement and turn of a body since its base pose.
     pub(crate) fn drift_of(&self, k: usize) -> Motion<S> {
         get(&self.drift[k + 1])
@@ -189,11 +179,11 @@ impl<S: Space> BodyColumns<S> {
     }
 }
 
-/// How far a body's pose is from a base pose.
-fn moved<S: Space>(base: &Pose<S>, bodies: &Bodies<S>, k: usize) -> Motion<S> {
+/// How far a pose is from a base pose.
+pub(super) fn drift<S: Space>(base: &Pose<S>, pose: &Pose<S>) -> Motion<S> {
     Motion {
-        linear: bodies.position[k] - base.position,
-        spin: S::turn_between(base.rotation, bodies.rotation[k]),
+        linear: pose.position - base.position,
+        spin: S::turn_between(base.rotation, pose.rotation),
     }
 }
 
@@ -209,13 +199,19 @@ impl<S: Space> Bases<'_, S> {
         get(&self.drift.read(k + 1))
     }
 
+    /// Says where a body is.
+    pub(crate) fn set_pose(&self, k: usize, pose: &Pose<S>) {
+        let drift = drift(&self.base.read(k), pose);
+        self.drift.write(k + 1, column(&drift));
+    }
+
     /// Makes the present pose of a body its base. Returns how far that is from the last one.
     pub(crate) fn rebase(&self, bodies: &Bodies<S>, k: usize) -> Motion<S> {
-        let moved = moved(&self.base.read(k), bodies, k);
         let pose = Pose {
             position: bodies.position[k],
             rotation: bodies.rotation[k],
         };
+        let moved = drift(&self.base.read(k), &pose);
         self.base.write(k, pose);
         self.drift.write(k + 1, Column::default());
         moved
@@ -232,8 +228,7 @@ pub(crate) struct Flight<'a> {
 }
 
 impl Flight<'_> {
-    /// Takes over a body's motion and how it resists, and what forces do to it in a substep of h
-    /// seconds.
+    /// Takes over a body's motion, and what forces do to it in a substep of h seconds.
     pub(crate) fn load<S: Space>(
         &self,
         field: &Field<'_>,
@@ -243,6 +238,26 @@ impl Flight<'_> {
     ) {
         let place = k + 1;
         field.motion.write(place, column(&bodies.motion[k]));
+        self.push.write(
+            place,
+            column::<S>(&Motion {
+                linear: acceleration.linear * h,
+                spin: acceleration.spin * h,
+            }),
+        );
+        let (linear, angular) = bodies.damping[k];
+        self.keep.write(
+            place,
+            column::<S>(&Motion {
+                linear: S::Vector::splat(1.0 / (1.0 + h * linear)),
+                spin: S::Spin::splat(1.0 / (1.0 + h * angular)),
+            }),
+        );
+    }
+
+    /// Takes over how a body that rounds move by itself resists, in a substep of h seconds.
+    pub(crate) fn weigh<S: Space>(&self, field: &Field<'_>, bodies: &Bodies<S>, k: usize, h: f64) {
+        let place = k + 1;
         let per_square = 1.0 / (h * h);
         let inertial = &bodies.inertial[k];
         let mut mass = Column::default();
@@ -260,21 +275,6 @@ impl Flight<'_> {
         let held = held_inertia(bodies, k).map(|i| (i * per_square) as f32);
         inertia.0[..6].copy_from_slice(&held);
         field.inertia.write(place, inertia);
-        self.push.write(
-            place,
-            column::<S>(&Motion {
-                linear: acceleration.linear * h,
-                spin: acceleration.spin * h,
-            }),
-        );
-        let (linear, angular) = bodies.damping[k];
-        self.keep.write(
-            place,
-            column::<S>(&Motion {
-                linear: S::Vector::splat(1.0 / (1.0 + h * linear)),
-                spin: S::Spin::splat(1.0 / (1.0 + h * angular)),
-            }),
-        );
     }
 
     /// Where bodies would go in a substep, and where to start looking for where they do go.

@@ -80,6 +80,9 @@ use touching::Patches;
 /// Part of the contact margin by which a body may be off its base pose at the end of a step.
 pub(crate) const OFF: f64 = 0.4;
 
+/// Bodies that are worth a thread when it is asked who has left its base pose.
+const LEAVING_WORTH: usize = 512;
+
 /// What a step is made with.
 pub(crate) struct Circumstances<'a, S: Space> {
     pub(crate) settings: &'a Settings<S>,
@@ -281,7 +284,7 @@ impl<S: Space> RealTime<S> {
             travel: Shared::new(&mut self.travel),
             cases: Shared::new(&mut self.cases),
         };
-        let worth = bodies.len() / 1024 + 1;
+        let worth = bodies.len() / LEAVING_WORTH + 1;
         crew::run((around.settings.threads as usize).min(worth), |worker| {
             for k in worker.share(bodies.len()) {
                 leaving.find(k, sleep.is_asleep(k));

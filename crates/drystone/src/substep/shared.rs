@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 /// A slice that may be written from several threads, in different places.
 pub(crate) struct Shared<'a, T> {
@@ -40,6 +41,15 @@ impl<'a, T> Shared<'a, T> {
         // SAFETY: in range; nobody else uses it now (see the module).
         change(unsafe { &mut *self.start.add(index) });
     }
+
+    /// Changes a range of elements in their place. No other thread may be using these, nor `change`
+    /// by other means.
+    #[inline(always)]
+    pub(crate) fn change_all(&self, range: Range<usize>, change: impl FnOnce(&mut [T])) {
+        assert!(range.start <= range.end && range.end <= self.len);
+        // SAFETY: in range; nobody else uses them now (see the module).
+        change(unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) });
+    }
 }
 
 impl<T: Copy> Shared<'_, T> {
@@ -53,7 +63,7 @@ impl<T: Copy> Shared<'_, T> {
 
     /// Copies a range of elements from the same places of another list. No other thread may be
     /// using these.
-    pub(crate) fn copy(&self, from: &[T], range: std::ops::Range<usize>) {
+    pub(crate) fn copy(&self, from: &[T], range: Range<usize>) {
         assert!(range.end <= self.len);
         let from = &from[range.clone()];
         // SAFETY: in range; nobody else uses them now (see the module), and `from` is borrowed,

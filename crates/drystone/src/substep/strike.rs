@@ -251,7 +251,7 @@ impl<S: Space> Strikes<S> {
     /// Remembers what two bodies, and all that joints tie to them, were like before they were struck,
     /// and gets them ready for it.
     fn know(&mut self, struck: &mut Struck<'_, S>, ends: [u32; 2]) {
-        let bodies = &*struck.bodies;
+        let (bodies, links) = (&*struck.bodies, &*struck.links);
         let known = self.answers.is_known.len();
         if known < bodies.len() {
             self.answers.is_known.resize(bodies.len(), false);
@@ -265,15 +265,18 @@ impl<S: Space> Strikes<S> {
             let k = body as usize;
             if !std::mem::replace(&mut self.answers.is_known[k], true) {
                 self.before.push((body, bodies.motion[k]));
-                self.answers.of[k] = Answer {
-                    inv_mass: bodies.inertial[k].inv_mass,
-                    inv_inertia: bodies.world_inv_inertia(k),
-                };
+                // What joints tie answers with its linkage.
+                if !links.ties_body(k) {
+                    self.answers.of[k] = Answer {
+                        inv_mass: bodies.inertial[k].inv_mass,
+                        inv_inertia: bodies.world_inv_inertia(k),
+                    };
+                }
             }
         };
         ends.into_iter().for_each(&mut know);
         let ends = ends.map(|k| k as usize);
-        struck.links.for_each_shaken(ends, know);
+        links.for_each_shaken(ends, know);
         struck.links.brace(struck.bodies, ends);
     }
 

@@ -346,10 +346,8 @@ fn a_closed_loop_of_four_bars_stays_closed() {
     assert!(lowest < -0.9, "it swings through: {lowest}");
 }
 
-#[test]
-fn a_net_hangs_together() {
-    let mut world = world3();
-    let side = 10;
+/// A square net of balls, lying flat and fixed along one edge.
+fn add_net(world: &mut World3, side: u32, spin: DVec3) {
     let mut last: Vec<BodyId> = Vec::new();
     for row in 0..side {
         let mut this = Vec::new();
@@ -359,7 +357,7 @@ fn a_net_hangs_together() {
             let body = if row == 0 {
                 Body::fixed(shape)
             } else {
-                Body::rigid(shape)
+                Body::rigid(shape).spinning(spin)
             };
             let ball = world.add(body.at(at)).unwrap();
             if let Some(&above) = last.get(column as usize) {
@@ -374,12 +372,40 @@ fn a_net_hangs_together() {
         }
         last = this;
     }
+}
+
+#[test]
+fn a_net_hangs_together() {
+    let mut world = world3();
+    add_net(&mut world, 10, DVec3::ZERO);
     let mut worst = 0.0_f64;
     for _ in 0..600 {
         world.step().unwrap();
         worst = worst.max(world.joint_error().0);
     }
     assert!(worst < 0.15, "{worst} m");
+}
+
+/// Large enough for several threads to share its joints out.
+#[test]
+fn a_large_net_has_the_same_bits_on_any_number_of_threads() {
+    let hash = |threads: u32| {
+        let mut world = World3::new(Settings {
+            threads,
+            ..settings()
+        })
+        .unwrap();
+        // Fast enough for several strides a step.
+        add_net(&mut world, 24, DVec3::Y * 30.0);
+        for _ in 0..40 {
+            world.step().unwrap();
+        }
+        world.state_hash()
+    };
+    let expected = hash(1);
+    for threads in [2, 3] {
+        assert_eq!(hash(threads), expected, "on {threads}");
+    }
 }
 
 /// Twenty planks, hinged end to end, that just reach from one bank to the other: no finite tension

@@ -11,6 +11,7 @@
 //! springs, whose forces are finite, have no say in an impact, and limits are left to the rounds.
 
 use super::linkage::Linkage;
+use super::row::push_locks;
 use super::{Links, known::KnownRows};
 use crate::body::{Bodies, Motion};
 use crate::space::{Components, Space};
@@ -47,23 +48,28 @@ impl<S: Space> Linkage<S> {
 
     /// Works out in `x` what a unit impulse along `along` on B and its opposite on A change.
     fn respond(&mut self, spot: &Spot<S>, along: S::Vector) {
+        let struck = spot
+            .ends
+            .map(|body| self.bodies.binary_search(&(body as u32)).ok());
         self.x.fill(Motion::default());
         for (side, sign) in [-1.0, 1.0].into_iter().enumerate() {
-            if let Ok(k) = self.bodies.binary_search(&(spot.ends[side] as u32)) {
+            if let Some(k) = struck[side] {
                 let turned = S::cross(spot.arms[side], along) * sign;
                 self.x[k].linear += self.inverse_mass[k].scale(along) * sign;
                 self.x[k].spin += S::apply_inertia(&self.inverse[k], turned);
             }
         }
+        let is_struck = |place: u32| struck.contains(&Some(place as usize));
         for (row, missing) in self.rows[..self.locks].iter().zip(&mut self.missing) {
-            *missing = -row.moved(&self.x);
+            *missing = 0.0;
+            if is_struck(row.a) || is_struck(row.b) {
+                *missing = -row.moved(&self.x);
+            }
         }
         if let Some(factors) = &self.factors {
             factors.solve::<f64>(&mut self.missing);
         }
-        for (row, &impulse) in self.rows.iter().zip(&self.missing) {
-            row.push(impulse, &mut self.x);
-        }
+        push_locks((&self.rows, &self.blocks), &self.missing, &mut self.x);
     }
 
     /// Changes velocities by the last response times an impulse.

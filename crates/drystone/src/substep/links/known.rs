@@ -1,5 +1,6 @@
 //! What is known of joints from the step before.
 
+use crate::substep::shared::Shared;
 use serde::{Deserialize, Serialize};
 
 /// What is known of a row.
@@ -52,6 +53,11 @@ impl KnownRows {
     pub(super) fn of_mut(&mut self, place: u32) -> &mut [Known] {
         let range = self.range(place);
         self.rows.get_mut(range).unwrap_or_default()
+    }
+
+    /// The first row of each place, and all rows, to be changed by several threads.
+    pub(super) fn share(&mut self) -> (&[u32], Shared<'_, Known>) {
+        (&self.starts, Shared::new(&mut self.rows))
     }
 
     /// Forgets what impacts added.

@@ -1,12 +1,13 @@
 //! Joints that share bodies: how they are ordered, linearised and solved.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::Ground;
 use super::known::KnownRows;
 use super::pattern::neighbours;
 use super::pull::{Pull, Stiffer};
-use super::row::{Entry, LinkRow, is_lock};
+use super::row::{Entry, LinkRow, is_lock, push_locks};
 use super::weave::Weave;
 use crate::body::{Bodies, Motion};
 use crate::joint::rows::{Coordinate, Gauge, Poses, Role};
@@ -43,6 +44,8 @@ pub(crate) struct Linkage<S: Space> {
     pub(super) joints: Vec<JointRows<S>>,
     /// Locks in the order of elimination, joint by joint; then rows with bounds.
     pub(super) rows: Vec<LinkRow<S>>,
+    /// λ of each row, N or N·m: apart, for it goes in and out in every step.
+    pub(super) forces: Vec<f64>,
     pub(super) locks: usize,
     /// First lock of each joint, in the order of elimination; one more at the end.
     pub(super) blocks: Vec<u32>,
@@ -130,6 +133,7 @@ impl<S: Space> Linkage<S> {
         let mut this = Self {
             bodies: list,
             joints,
+            forces: vec![0.0; rows.len()],
             rows,
             locks,
             blocks,
@@ -236,6 +240,7 @@ impl<S: Space> Linkage<S> {
         }
         for joint in &self.joints {
             let (rows, x, stiffer) = (&mut self.rows, &self.x, &mut self.stiffer);
+            let forces = &self.forces;
             let [a, b] = joint.ends.map(|k| k as usize);
             let poses = Poses {
                 end: [a, b].map(|k| &self.end[k]),
@@ -243,10 +248,11 @@ impl<S: Space> Linkage<S> {
             };
             let mut pull = Pull::default();
             joint.gauge.for_each_row(&joint.roles, &poses, |k, row| {
-                let link = &mut rows[joint.at[k] as usize];
+                let at = joint.at[k] as usize;
+                let link = &mut rows[at];
                 (link.n, link.j_a, link.j_b) = (row.n, row.j_a, row.j_b);
                 link.missing = link.follow * (row.value - link.moved(x)) + link.offset;
-                pull.add(&row, link.force);
+                pull.add(&row, forces[at]);
             });
             pull.stiffen([a, b], self.part, stiffer);
         }
@@ -326,6 +332,19 @@ impl<S: Space> Linkage<S> {
         }
     }
 
+    /// How many bodies it has.
+    pub(crate) fn len(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// Some of its bodies, their poses and motions.
+    pub(crate) fn states(
+        &self,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = (usize, &Pose<S>, &Motion<S>)> {
+        range.map(|k| (self.bodies[k] as usize, &self.pose[k], &self.motion[k]))
+    }
+
     /// Whether contacts have a say.
     pub(crate) fn is_coupled(&self) -> bool {
         self.is_awake && self.has_contact
@@ -349,7 +368,7 @@ impl<S: Space> Linkage<S> {
     pub(super) fn recall(&mut self, known: &KnownRows) {
         for joint in &self.joints {
             for (known, &at) in known.of(joint.joint).iter().zip(&joint.at) {
-                self.rows[at as usize].force = known.force;
+                self.forces[at as usize] = known.force;
             }
         }
         self.largest = self.largest_force();
@@ -359,7 +378,7 @@ impl<S: Space> Linkage<S> {
     pub(super) fn remember(&self, known: &mut KnownRows) {
         for joint in &self.joints {
             for (known, &at) in known.of_mut(joint.joint).iter_mut().zip(&joint.at) {
-                known.force = self.rows[at as usize].force;
+                known.force = self.forces[at as usize];
             }
         }
     }
@@ -373,12 +392,10 @@ impl<S: Space> Linkage<S> {
     /// as good and costs less.
     pub(super) fn push_known(&mut self) {
         if self.is_exact() {
-            for row in &mut self.rows {
-                row.force = 0.0;
-            }
+            self.forces.fill(0.0);
         } else {
-            for row in &self.rows {
-                row.push(row.force, &mut self.x);
+            for (row, &force) in self.rows.iter().zip(&self.forces) {
+                row.push(force, &mut self.x);
             }
         }
     }
@@ -401,14 +418,15 @@ impl<S: Space> Linkage<S> {
     }
 
     pub(super) fn sweep_bounded(&mut self) {
-        for row in &mut self.rows[self.locks..] {
+        let rows = self.rows.iter().zip(&mut self.forces);
+        for (row, known) in rows.skip(self.locks) {
             if row.diagonal <= 0.0 {
                 continue;
             }
-            let missing = row.missing + row.moved(&self.x) + row.gives * row.force;
-            let force = (row.force - missing / row.diagonal).clamp(row.lower, row.upper);
-            let change = force - row.force;
-            row.force = force;
+            let missing = row.missing + row.moved(&self.x) + row.gives * *known;
+            let force = (*known - missing / row.diagonal).clamp(row.lower, row.upper);
+            let change = force - *known;
+            *known = force;
             row.push(change, &mut self.x);
         }
     }
@@ -420,10 +438,10 @@ impl<S: Space> Linkage<S> {
         if let Some(factors) = &self.factors {
             factors.solve::<f64>(&mut self.missing);
         }
-        for (row, &change) in self.rows.iter_mut().zip(&self.missing) {
-            row.force += change;
-            row.push(change, &mut self.x);
+        for (force, change) in self.forces.iter_mut().zip(&self.missing) {
+            *force += change;
         }
+        push_locks((&self.rows, &self.blocks), &self.missing, &mut self.x);
     }
 
     /// One sweep over the joints, one way and back in turns.
@@ -431,16 +449,17 @@ impl<S: Space> Linkage<S> {
         let mut at = 0;
         let mut missing = [0.0; 6];
         for block in self.blocks.windows(2) {
-            let rows = &mut self.rows[block[0] as usize..block[1] as usize];
+            let range = block[0] as usize..block[1] as usize;
+            let (rows, forces) = (&self.rows[range.clone()], &mut self.forces[range]);
             let n = rows.len();
             for (row, missing) in rows.iter().zip(&mut missing) {
                 *missing = row.missing + row.moved(&self.x);
             }
             let inverse = &self.inverses[at..at + n * n];
-            for (i, row) in rows.iter_mut().enumerate() {
+            for (i, (row, force)) in rows.iter().zip(forces).enumerate() {
                 let along: f64 = (0..n).map(|j| inverse[i * n + j] * missing[j]).sum();
                 let change = -RELAXATION * along;
-                row.force += change;
+                *force += change;
                 row.push(change, &mut self.x);
             }
             at += n * n;

@@ -5,6 +5,7 @@ use super::linkage::{BENT, Linkage};
 use super::{Ground, LinkLaw, March};
 use crate::body::{Bodies, Motion};
 use crate::integrate;
+use crate::shape::Pose;
 use crate::space::{Linear, Space};
 
 /// A linkage that touches nothing turns by so much in a stride, rad, as long as there are enough.
@@ -26,7 +27,7 @@ impl<S: Space> Linkage<S> {
         options: &March<S>,
     ) {
         if let Some(mut weave) = self.weave.take() {
-            self.weave(&mut weave, ground, options);
+            self.weave(&mut weave, ground, known, options);
             self.weave = Some(weave);
             return;
         }
@@ -58,9 +59,7 @@ impl<S: Space> Linkage<S> {
     /// Sweeps that start from known forces and do not get far make energy; from none they lose
     /// some.
     pub(super) fn forget_forces(&mut self) {
-        for row in &mut self.rows[..self.locks] {
-            row.force = 0.0;
-        }
+        self.forces[..self.locks].fill(0.0);
         self.part = 0.0;
     }
 
@@ -118,22 +117,32 @@ impl<S: Space> Linkage<S> {
     /// Takes displacements for good.
     pub(super) fn arrive(&mut self, bodies: &Bodies<S>, h: f64) {
         for k in 0..self.bodies.len() {
-            self.arrive_one(bodies, k, &self.x[k].clone(), h);
+            let (body, x) = (self.bodies[k] as usize, self.x[k]);
+            let start = (self.pose[k], self.motion[k]);
+            (self.pose[k], self.motion[k]) = arrived(bodies, body, start, (&x, &x), h);
         }
     }
+}
 
-    /// Takes a body's displacement for good; `last` is that of the last h seconds.
-    pub(super) fn arrive_one(&mut self, bodies: &Bodies<S>, k: usize, last: &Motion<S>, h: f64) {
-        let (body, x) = (self.bodies[k] as usize, self.x[k]);
-        let before = self.pose[k].rotation;
-        let after = S::turn(before, x.spin);
-        self.pose[k].position += x.linear;
-        self.pose[k].rotation = after;
-        if bodies.is_dynamic(body) {
-            self.motion[k] = Motion {
-                linear: last.linear * (1.0 / h),
-                spin: bodies.carried_spin(body, (before, after), last.spin * (1.0 / h)),
-            };
-        }
+/// Where a body is after a displacement x, the last h seconds of which are `last`, and how it moves.
+pub(super) fn arrived<S: Space>(
+    bodies: &Bodies<S>,
+    body: usize,
+    (start, motion): (Pose<S>, Motion<S>),
+    (x, last): (&Motion<S>, &Motion<S>),
+    h: f64,
+) -> (Pose<S>, Motion<S>) {
+    let pose = Pose {
+        position: start.position + x.linear,
+        rotation: S::turn(start.rotation, x.spin),
+    };
+    if !bodies.is_dynamic(body) {
+        return (pose, motion);
     }
+    let turn = (start.rotation, pose.rotation);
+    let motion = Motion {
+        linear: last.linear * (1.0 / h),
+        spin: bodies.carried_spin(body, turn, last.spin * (1.0 / h)),
+    };
+    (pose, motion)
 }

@@ -51,11 +51,10 @@ mod team;
 mod velocity;
 mod weave;
 
-use crate::body::{Bodies, Motion};
+use crate::body::Bodies;
 use crate::forest::Forest;
 use crate::joint::Joints;
 use crate::joint::rows::rows_of;
-use crate::shape::Pose;
 use crate::space::Space;
 use crate::substep::simd::Instructions;
 pub(crate) use blow::Spot;
@@ -93,6 +92,8 @@ pub(crate) struct March<S: Space> {
     pub(crate) rounds: u32,
     /// What kernels use.
     pub(crate) instructions: Instructions,
+    /// At most.
+    pub(crate) threads: usize,
 }
 
 /// The joints of a world.
@@ -292,20 +293,18 @@ impl<S: Space> Links<S> {
         }
     }
 
-    /// Calls `f` with bodies that [`Links::march`] moved, their poses and motions.
-    pub(crate) fn for_each_marched(&self, mut f: impl FnMut(usize, &Pose<S>, &Motion<S>)) {
-        for linkage in &self.linkages {
-            if linkage.is_awake && !linkage.has_contact {
-                for (k, &body) in linkage.bodies.iter().enumerate() {
-                    f(body as usize, &linkage.pose[k], &linkage.motion[k]);
-                }
-            }
-        }
+    /// Linkages that [`Links::march`] moved.
+    pub(crate) fn marched(&self) -> impl Iterator<Item = &Linkage<S>> {
+        let all = self.linkages.iter();
+        all.filter(|linkage| linkage.is_awake && !linkage.has_contact)
     }
 
-    /// Remembers the forces of a step.
+    /// Remembers the forces of a step; those of nets that touch nothing are known already.
     pub(crate) fn remember(&mut self) {
-        for linkage in self.linkages.iter().filter(|linkage| linkage.is_awake) {
+        let is_open = |linkage: &&Linkage<S>| {
+            linkage.is_awake && (linkage.has_contact || linkage.weave.is_none())
+        };
+        for linkage in self.linkages.iter().filter(is_open) {
             linkage.remember(&mut self.known);
         }
     }

@@ -28,7 +28,6 @@ pub(super) struct LinkRow<S: Space> {
     pub(super) gives: f64,
     pub(super) lower: f64,
     pub(super) upper: f64,
-    pub(super) force: f64,
     /// S_ii + 1/k.
     pub(super) diagonal: f64,
 }
@@ -50,7 +49,6 @@ impl<S: Space> LinkRow<S> {
             gives: 0.0,
             lower: 0.0,
             upper: 0.0,
-            force: 0.0,
             diagonal: 0.0,
         }
     }
@@ -91,6 +89,30 @@ impl<S: Space> LinkRow<S> {
             }
         }
         sum
+    }
+}
+
+/// Adds what forces along locks do, joint by joint; `blocks` says where each joint's begin.
+pub(super) fn push_locks<S: Space>(
+    (rows, blocks): (&[LinkRow<S>], &[u32]),
+    forces: &[f64],
+    x: &mut [Motion<S>],
+) {
+    for block in blocks.windows(2) {
+        let range = block[0] as usize..block[1] as usize;
+        let rows = &rows[range.clone()];
+        let Some(first) = rows.first() else { continue };
+        // Put down once a joint: that nothing else has changed them only we know.
+        let ends = [first.a as usize, first.b as usize];
+        let [mut a, mut b] = ends.map(|k| x[k]);
+        for (row, &force) in rows.iter().zip(&forces[range]) {
+            a.linear -= row.moves_a.linear * force;
+            a.spin -= row.moves_a.spin * force;
+            b.linear += row.moves_b.linear * force;
+            b.spin += row.moves_b.spin * force;
+        }
+        x[ends[0]] = a;
+        x[ends[1]] = b;
     }
 }
 
@@ -148,14 +170,15 @@ pub(super) fn is_lock(role: &Role) -> bool {
     }
 }
 
-/// Fills what a row is after, its coordinate being `value` at the start of the step.
+/// Fills what a row is after, its coordinate being `value` at the start of the step. Returns the
+/// force it starts with.
 pub(super) fn write<S: Space>(
     link: &mut LinkRow<S>,
     role: &Role,
     value: f64,
     law: &LinkLaw,
     known: &mut Known,
-) {
+) -> f64 {
     const FREE: f64 = f64::INFINITY;
     let most = law.speed * law.h;
     // Of a large error only a part is made up for in a step.
@@ -195,5 +218,5 @@ pub(super) fn write<S: Space>(
     };
     (link.follow, link.offset, link.gives) = (follow, offset, gives);
     (link.lower, link.upper) = (lower, upper);
-    link.force = known.force.clamp(lower, upper);
+    known.force.clamp(lower, upper)
 }

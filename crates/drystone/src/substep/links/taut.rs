@@ -20,7 +20,7 @@ impl<S: Space> Linkage<S> {
         self.taut.iter_mut().for_each(Stiffer::clear);
         for joint in &self.joints {
             let known = known.of_mut(joint.joint);
-            let (rows, pose) = (&mut self.rows, &self.pose);
+            let (rows, forces, pose) = (&mut self.rows, &mut self.forces, &self.pose);
             let ends = joint.ends.map(|k| &pose[k as usize]);
             let now = Poses {
                 end: ends,
@@ -28,9 +28,9 @@ impl<S: Space> Linkage<S> {
             };
             let mut pull = Pull::default();
             joint.gauge.for_each_row(&joint.roles, &now, |k, row| {
-                let link = &mut rows[joint.at[k] as usize];
-                write(link, &joint.roles[k].1, row.value, law, &mut known[k]);
-                pull.add(&row, link.force);
+                let (at, role) = (joint.at[k] as usize, &joint.roles[k].1);
+                forces[at] = write(&mut rows[at], role, row.value, law, &mut known[k]);
+                pull.add(&row, forces[at]);
             });
             let ends = joint.ends.map(|k| k as usize);
             pull.stiffen(ends, 1.0, &mut self.taut);
@@ -56,7 +56,7 @@ impl<S: Space> Linkage<S> {
     }
 
     pub(super) fn largest_force(&self) -> f64 {
-        let forces = self.rows.iter().map(|row| row.force.abs());
+        let forces = self.forces.iter().map(|force| force.abs());
         forces.fold(0.0, f64::max)
     }
 
@@ -83,7 +83,7 @@ impl<S: Space> Linkage<S> {
             };
             let mut pull = Pull::default();
             joint.gauge.for_each_row(&joint.roles, &now, |k, row| {
-                pull.add(&row, self.rows[joint.at[k] as usize].force);
+                pull.add(&row, self.forces[joint.at[k] as usize]);
             });
             pull.stiffen(joint.ends.map(|k| k as usize), 1.0, &mut self.taut);
         }

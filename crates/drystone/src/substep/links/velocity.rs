@@ -9,6 +9,7 @@
 //! motors do), and momentum is kept.
 
 use super::linkage::Linkage;
+use super::row::push_locks;
 use crate::body::{Bodies, Motion};
 use crate::joint::rows::{Poses, Role};
 use crate::space::{Components, Space};
@@ -62,8 +63,6 @@ impl<S: Space> Linkage<S> {
         if let Some(factors) = &self.factors {
             factors.solve::<f64>(&mut self.missing);
         }
-        for (row, &impulse) in self.rows.iter().zip(&self.missing) {
-            row.push(impulse, &mut self.x);
-        }
+        push_locks((&self.rows, &self.blocks), &self.missing, &mut self.x);
     }
 }

@@ -271,14 +271,14 @@ pub(super) fn put_pair<N: Number<Stored = Quad>>(
 /// Lets each row act on its two bodies: joint by joint, so that these are seldom put down.
 #[inline(always)]
 pub(super) fn for_each_row<N: Number<Stored = Quad>>(
-    rows: &mut [TeamRow],
+    rows: &[TeamRow],
     bodies: &mut [TeamBody],
-    mut act: impl FnMut(usize, &mut TeamRow, &mut [[N; 6]; 2]),
+    mut act: impl FnMut(usize, &TeamRow, &mut [[N; 6]; 2]),
 ) {
     let mut at = 0;
-    for rows in rows.chunk_by_mut(TeamRow::has_ends_of) {
+    for rows in rows.chunk_by(TeamRow::has_ends_of) {
         let mut x = pair(&rows[0], bodies);
-        for row in rows.iter_mut() {
+        for row in rows {
             act(at, row, &mut x);
             at += 1;
         }
@@ -298,7 +298,7 @@ fn resting<N: Number<Stored = Quad>>(team: &mut Team, is_other: Which, noticeabl
         return may_rest;
     }
     let most = if team.is_plain() {
-        points::load_bodies::<N>(team, |team, row| N::load(&team.rows[row].force));
+        points::load_bodies::<N>(team, |team, row| N::load(&team.forces[row]));
         let ways = team
             .bodies
             .iter()
@@ -318,8 +318,9 @@ fn way_with_known_forces<N: Number<Stored = Quad>>(team: &mut Team) -> N {
     let targets = team.bodies.iter().map(|body| body.pushed);
     team.targets.clear();
     team.targets.extend(targets);
-    for_each_row::<N>(&mut team.rows, &mut team.bodies, |_, row, x| {
-        push(row, N::load(&row.force), x);
+    let forces = &team.forces;
+    for_each_row::<N>(&team.rows, &mut team.bodies, |at, row, x| {
+        push(row, N::load(&forces[at]), x);
     });
     let mut most = N::splat(0.0);
     for (body, target) in team.bodies.iter_mut().zip(&team.targets) {
@@ -344,9 +345,9 @@ fn way<N: Number<Stored = Quad>>(body: &TeamBody, there: [N; 6]) -> N {
 fn solve_at_once<N: Number<Stored = Quad>>(team: &mut Team, is_solved: N) {
     solve_locks::<N>(team);
     if team.is_plain() {
-        for (row, force) in team.rows.iter_mut().zip(&team.missing) {
-            let (force, known) = (N::load(force), N::load(&row.force));
-            is_solved.choose(force, known).store(&mut row.force);
+        for (known, force) in team.forces.iter_mut().zip(&team.missing) {
+            let force = is_solved.choose(N::load(force), N::load(known));
+            force.store(known);
         }
         points::load_bodies::<N>(team, |team, row| N::load(&team.missing[row]));
         for body in &mut team.bodies {
@@ -354,11 +355,11 @@ fn solve_at_once<N: Number<Stored = Quad>>(team: &mut Team, is_solved: N) {
         }
         return;
     }
-    let forces = &team.missing;
-    for_each_row::<N>(&mut team.rows, &mut team.bodies, |at, row, x| {
-        let (force, known) = (N::load(&forces[at]), N::load(&row.force));
+    let (found, forces) = (&team.missing, &mut team.forces);
+    for_each_row::<N>(&team.rows, &mut team.bodies, |at, row, x| {
+        let (force, known) = (N::load(&found[at]), N::load(&forces[at]));
         push(row, force, x);
-        is_solved.choose(force, known).store(&mut row.force);
+        is_solved.choose(force, known).store(&mut forces[at]);
     });
 }
 
@@ -423,8 +424,8 @@ fn arrive<S: Space, N: Number<Stored = Quad>>(
         .store(&mut team.stirred);
     bend.store(&mut team.bend);
     let mut largest = N::splat(0.0);
-    for row in &team.rows {
-        let force = N::load(&row.force);
+    for force in &team.forces {
+        let force = N::load(force);
         largest = largest.most(force.most(-force));
     }
     largest.store(&mut team.largest);

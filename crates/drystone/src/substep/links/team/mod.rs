@@ -61,7 +61,6 @@ struct TeamRow {
     gives: Quad,
     lower: Quad,
     upper: Quad,
-    force: Quad,
     diagonal: Quad,
 }
 
@@ -103,6 +102,8 @@ pub(crate) struct Team {
     is_bent: [bool; DOUBLES],
     bodies: Vec<TeamBody>,
     rows: Vec<TeamRow>,
+    /// λ of each row.
+    forces: Vec<Quad>,
     /// Of plain linkages ([`plain`]); none of others.
     joints: Vec<TeamJoint>,
     couplings: Vec<Coupling>,
@@ -210,6 +211,7 @@ impl Team {
             is_shaped: [false; DOUBLES],
             is_bent: [false; DOUBLES],
             bodies: vec![body; count],
+            forces: vec![Quad::default(); rows.len()],
             rows,
             couplings: Coupling::all(
                 &joints,
@@ -268,9 +270,7 @@ impl Team {
                     body.form(lane, linkage, k, ground);
                 }
             }
-            for (row, link) in self.rows.iter_mut().zip(&linkage.rows) {
-                row.force.0[lane] = link.force;
-            }
+            self.take_forces(lane, linkage);
         }
         if is_plain && self.is_active.contains(&true) {
             plain::aim_rows::<S>(instructions, self, ground.law);
@@ -338,8 +338,8 @@ impl Team {
             row.gives.0[lane] = link.gives;
             row.lower.0[lane] = link.lower;
             row.upper.0[lane] = link.upper;
-            row.force.0[lane] = link.force;
         }
+        self.take_forces(lane, linkage);
         for (k, body) in self.bodies.iter_mut().enumerate() {
             if ground.bodies.is_dynamic(linkage.bodies[k] as usize) {
                 body.resist(lane, linkage, k, ground);
@@ -347,10 +347,17 @@ impl Team {
         }
     }
 
+    /// Takes over the forces that a linkage knows.
+    fn take_forces<S: Space>(&mut self, lane: usize, linkage: &Linkage<S>) {
+        for (force, known) in self.forces.iter_mut().zip(&linkage.forces) {
+            force.0[lane] = *known;
+        }
+    }
+
     /// Tells a linkage the forces that were found.
     fn hand_back<S: Space>(&self, lane: usize, linkage: &mut Linkage<S>) {
-        for (row, link) in self.rows.iter().zip(&mut linkage.rows) {
-            link.force = row.force.0[lane];
+        for (force, known) in self.forces.iter().zip(&mut linkage.forces) {
+            *known = force.0[lane];
         }
     }
 
@@ -363,11 +370,11 @@ impl Team {
     ) {
         for (lane, linkage) in linkages.iter().enumerate() {
             if linkage.is_coupled() {
-                for row in &self.rows {
+                for (row, force) in self.rows.iter().zip(&self.forces) {
                     let ends = [row.a, row.b].map(|k| linkage.bodies[k as usize] as usize);
                     let spins = [&row.j_a, &row.j_b].map(|j| numbers_of(&j[..S::SPIN_DIM], lane));
                     let n = numbers_of(&row.n[..S::DIM], lane);
-                    f(ends, n, spins, row.force.0[lane]);
+                    f(ends, n, spins, force.0[lane]);
                 }
             }
         }

@@ -253,7 +253,7 @@ fn hinge_angles<N: Number<Stored = Quad>>(
 /// The known forces of a joint: on B, N.
 #[inline(always)]
 fn known_force<N: Number<Stored = Quad>>(team: &Team, first: usize) -> [N; 3] {
-    std::array::from_fn(|k| N::load(&team.rows[first + k].force))
+    std::array::from_fn(|k| N::load(&team.forces[first + k]))
 }
 
 /// Says what rows are after, and where in the step directions are taken.

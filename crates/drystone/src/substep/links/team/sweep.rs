@@ -58,32 +58,30 @@ pub(super) fn invert_blocks<N: Number<Stored = Quad>>(team: &mut Team) {
 /// Sweeps over limits, motors and springs, with locks solved in between; over all rows of a net.
 #[inline(always)]
 pub(super) fn sweep<N: Number<Stored = Quad>>(team: &mut Team) {
-    for_each_row::<N>(&mut team.rows, &mut team.bodies, |_, row, x| {
-        push(row, N::load(&row.force), x);
+    let (forces, locks) = (&mut team.forces, team.locks);
+    for_each_row::<N>(&team.rows, &mut team.bodies, |at, row, x| {
+        push(row, N::load(&forces[at]), x);
     });
     for _ in 0..COUPLED_SWEEPS {
-        for_each_row::<N>(
-            &mut team.rows[team.locks..],
-            &mut team.bodies,
-            |_, row, x| {
-                let (force, diagonal) = (N::load(&row.force), N::load(&row.diagonal));
-                let missing = N::load(&row.missing) + moved(row, x);
-                let missing = missing + N::load(&row.gives) * force;
-                let wanted = diagonal.choose(force - missing / diagonal, force);
-                let bounded = wanted.most(N::load(&row.lower)).least(N::load(&row.upper));
-                bounded.store(&mut row.force);
-                push(row, bounded - force, x);
-            },
-        );
+        let bounded = &mut team.forces[locks..];
+        for_each_row::<N>(&team.rows[locks..], &mut team.bodies, |at, row, x| {
+            let (force, diagonal) = (N::load(&bounded[at]), N::load(&row.diagonal));
+            let missing = N::load(&row.missing) + moved(row, x);
+            let missing = missing + N::load(&row.gives) * force;
+            let wanted = diagonal.choose(force - missing / diagonal, force);
+            let within = wanted.most(N::load(&row.lower)).least(N::load(&row.upper));
+            within.store(&mut bounded[at]);
+            push(row, within - force, x);
+        });
         if team.factors.is_none() {
             sweep_net::<N>(team);
             continue;
         }
         solve_locks::<N>(team);
-        let (changes, locks) = (&team.missing, &mut team.rows[..team.locks]);
-        for_each_row::<N>(locks, &mut team.bodies, |at, row, x| {
+        let (changes, forces) = (&team.missing, &mut team.forces);
+        for_each_row::<N>(&team.rows[..locks], &mut team.bodies, |at, row, x| {
             let change = N::load(&changes[at]);
-            (N::load(&row.force) + change).store(&mut row.force);
+            (N::load(&forces[at]) + change).store(&mut forces[at]);
             push(row, change, x);
         });
     }
@@ -95,19 +93,20 @@ fn sweep_net<N: Number<Stored = Quad>>(team: &mut Team) {
     let mut at = 0;
     let mut missing = [N::splat(0.0); 6];
     for block in team.blocks.windows(2) {
-        let rows = &mut team.rows[block[0] as usize..block[1] as usize];
+        let range = block[0] as usize..block[1] as usize;
+        let (rows, forces) = (&team.rows[range.clone()], &mut team.forces[range]);
         let n = rows.len();
         let Some(first) = rows.first() else { continue };
         let mut x = pair::<N>(first, &team.bodies);
         for (row, missing) in rows.iter().zip(&mut missing) {
             *missing = N::load(&row.missing) + moved(row, &x);
         }
-        for (i, row) in rows.iter_mut().enumerate() {
+        for (i, (row, force)) in rows.iter().zip(forces).enumerate() {
             let inverse = &team.inverses[at + i * n..at + (i + 1) * n];
             let terms = inverse.iter().zip(&missing);
             let along = terms.fold(N::splat(0.0), |sum, (a, x)| sum + N::load(a) * *x);
             let change = along * N::splat(-RELAXATION);
-            (N::load(&row.force) + change).store(&mut row.force);
+            (N::load(force) + change).store(force);
             push(row, change, &mut x);
         }
         put_pair(&rows[0], x, &mut team.bodies);

@@ -2,26 +2,29 @@
 
 #![allow(clippy::needless_range_loop)] // Rows and columns of matrices.
 
-use super::{Layout, Weave};
+use super::{Group, Layout};
 use crate::space::Space;
 use crate::substep::reduced::{V3, add, zero};
+use crate::substep::shared::Shared;
 use crate::substep::simd::{Column, LANES, Wide, dispatch};
 
 /// Eight rows of an array, transposed.
 #[inline(always)]
-fn gather<V: Wide>(from: &[Column], places: &[u32; LANES]) -> [V; LANES] {
+fn gather<V: Wide>(from: &Shared<'_, Column>, places: &[u32; LANES]) -> [V; LANES] {
     let mut rows = [zero::<V>(); LANES];
     for k in 0..LANES {
-        rows[k] = V::load(&from[places[k] as usize]);
+        rows[k] = V::load(&from.read(places[k] as usize));
     }
     V::transpose(rows)
 }
 
 #[inline(always)]
-fn scatter<V: Wide>(to: &mut [Column], places: &[u32; LANES], columns: [V; LANES]) {
+fn scatter<V: Wide>(to: &Shared<'_, Column>, places: &[u32; LANES], columns: [V; LANES]) {
     let rows = V::transpose(columns);
     for k in 0..LANES {
-        rows[k].store(&mut to[places[k] as usize]);
+        let mut row = Column::default();
+        rows[k].store(&mut row);
+        to.write(places[k] as usize, row);
     }
 }
 
@@ -94,14 +97,18 @@ fn turned<S: Space, V: Wide>(i: &[V; LANES], m: V3<V>) -> V3<V> {
 
 /// Works out what impulses do at the joints, and forgets their sums.
 #[inline(always)]
-fn prepare_kernel<S: Space, V: Wide>(weave: &mut Weave) {
-    let count = Layout::<S>::COUNT;
-    for (at, group) in weave.groups.iter().enumerate() {
-        let numbers = &mut weave.numbers[at * count..(at + 1) * count];
+fn prepare_kernel<S: Space, V: Wide>(
+    groups: &[Group],
+    numbers: &mut [Column],
+    masses: &Shared<'_, Column>,
+    inertias: &Shared<'_, Column>,
+) {
+    let all = numbers.chunks_exact_mut(Layout::<S>::COUNT);
+    for (group, numbers) in groups.iter().zip(all) {
         let mut k = [[zero::<V>(); 3]; 3];
         for side in 0..2 {
-            let mass = gather::<V>(&weave.mass, &group.ends[side]);
-            let inertia = gather::<V>(&weave.inertia, &group.ends[side]);
+            let mass = gather::<V>(masses, &group.ends[side]);
+            let inertia = gather::<V>(inertias, &group.ends[side]);
             let arm = vector::<S, V>(numbers, Layout::<S>::ARM + side * S::DIM);
             let size = Layout::<S>::INERTIA_SIZE;
             for i in 0..size {
@@ -164,14 +171,17 @@ fn inverted<S: Space, V: Wide>(mut k: [V3<V>; 3]) -> [V3<V>; 3] {
     inverse.map(|row| row.map(|number| number * scale))
 }
 
-/// Closes every joint in turn.
+/// Closes joints of one colour.
 #[inline(always)]
-fn sweep_kernel<S: Space, V: Wide>(weave: &mut Weave) {
-    let count = Layout::<S>::COUNT;
-    for (at, group) in weave.groups.iter().enumerate() {
-        let numbers = &mut weave.numbers[at * count..(at + 1) * count];
-        let mut a = gather::<V>(&weave.x, &group.ends[0]);
-        let mut b = gather::<V>(&weave.x, &group.ends[1]);
+fn sweep_kernel<S: Space, V: Wide>(
+    groups: &[Group],
+    numbers: &mut [Column],
+    x: &Shared<'_, Column>,
+) {
+    let all = numbers.chunks_exact_mut(Layout::<S>::COUNT);
+    for (group, numbers) in groups.iter().zip(all) {
+        let mut a = gather::<V>(x, &group.ends[0]);
+        let mut b = gather::<V>(x, &group.ends[1]);
         let arm_a = vector::<S, V>(numbers, Layout::<S>::ARM);
         let arm_b = vector::<S, V>(numbers, Layout::<S>::ARM + S::DIM);
         let (swung_a, swung_b) = (swung::<S, V>(&a, arm_a), swung::<S, V>(&b, arm_b));
@@ -198,8 +208,8 @@ fn sweep_kernel<S: Space, V: Wide>(weave: &mut Weave) {
             a[S::DIM + axis] = a[S::DIM + axis] - turn_a[axis];
             b[S::DIM + axis] = b[S::DIM + axis] + turn_b[axis];
         }
-        scatter(&mut weave.x, &group.ends[0], a);
-        scatter(&mut weave.x, &group.ends[1], b);
+        scatter(x, &group.ends[0], a);
+        scatter(x, &group.ends[1], b);
     }
 }
 
@@ -227,10 +237,19 @@ fn inertia<S: Space, V: Wide>(numbers: &[Column], first: usize) -> [V; LANES] {
 }
 
 dispatch! {
-    /// Works out what impulses do at the joints.
-    fn prepare<S: Space>(weave: &mut Weave) = prepare_kernel
+    /// Works out what impulses do at the joints of some groups, whose numbers these are.
+    fn prepare<S: Space>(
+        groups: &[Group],
+        numbers: &mut [Column],
+        masses: &Shared<'_, Column>,
+        inertias: &Shared<'_, Column>,
+    ) = prepare_kernel
 }
 dispatch! {
-    /// Closes every joint in turn.
-    fn sweep<S: Space>(weave: &mut Weave) = sweep_kernel
+    /// Closes the joints of some groups of one colour, whose numbers these are.
+    fn sweep<S: Space>(
+        groups: &[Group],
+        numbers: &mut [Column],
+        x: &Shared<'_, Column>,
+    ) = sweep_kernel
 }
