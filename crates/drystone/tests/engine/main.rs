@@ -14,6 +14,7 @@ mod ccd_data;
 mod ccd_distance;
 mod changing_worlds;
 mod common;
+mod cylinders;
 mod decomposition;
 mod deform;
 mod deform_passage;
