@@ -17,6 +17,7 @@ mod common;
 mod cylinders;
 mod decomposition;
 mod deform;
+mod deform_contact;
 mod deform_passage;
 mod deform_truths;
 mod determinism;
