@@ -38,6 +38,8 @@ mod oracles;
 mod penalty;
 mod problem_files;
 mod real_time;
+mod real_time_bits;
+mod real_time_impacts;
 mod round_pairs;
 mod rounded;
 mod shapes;
