@@ -73,8 +73,6 @@ pub enum Feature {
     OneWay,
     /// Hooks of a program.
     Hooks,
-    /// Bodies with cylinders or cones.
-    Cylinders,
     /// [`ImpactLaw::Reflection`].
     Reflection,
     /// [`Integrator::Symplectic`].
@@ -92,7 +90,6 @@ impl Feature {
             Self::Restitution => "restitution above 0",
             Self::OneWay => "one-way platforms",
             Self::Hooks => "hooks",
-            Self::Cylinders => "cylinders and cones",
             Self::Reflection => "the impact law \"reflection\"",
             Self::Symplectic => "the integrator \"symplectic\"",
         }
@@ -178,14 +175,10 @@ impl Strategy {
     #[must_use]
     pub fn refuses(&self, feature: Feature) -> bool {
         use Feature::{
-            Attachments, Cylinders, Deformables, Hooks, Joints, OneWay, Reflection, Restitution,
-            Symplectic,
+            Attachments, Deformables, Hooks, Joints, OneWay, Reflection, Restitution, Symplectic,
         };
         // Strategies that watch the way of surfaces.
-        let unwatched = matches!(
-            feature,
-            Joints | Attachments | OneWay | Hooks | Cylinders | Reflection
-        );
+        let unwatched = matches!(feature, Joints | Attachments | OneWay | Hooks | Reflection);
         match self {
             Self::Velocity => matches!(feature, Joints),
             Self::Substep(_) => matches!(feature, Deformables | Reflection),

@@ -106,8 +106,7 @@ impl Barrier {
 
 /// Makes a step: where everything goes, and what contacts did.
 pub(crate) fn step<S: Space>(start: &Start<'_, S>) -> Result<Evidence<S>, Failure<S>> {
-    let primitives = Primitives::new(start.bodies, start.deformables)
-        .map_err(|(body, shape)| Failure::Shape(body, shape))?;
+    let primitives = Primitives::new(start.bodies, start.deformables);
     let mut potential = newton::potential(start, &primitives);
     let arrival = potential.minimise()?;
     Ok(Evidence::new(&potential, arrival, start.free))

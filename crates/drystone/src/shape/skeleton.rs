@@ -3,8 +3,9 @@
 //! Deformables meet rigid bodies primitive by primitive. A ball is a point with a radius, a
 //! capsule an edge with one, a rounded solid a polytope with one. Cylinders and cones are prisms
 //! and pyramids of [`SIDES`] sides drawn into them: their skeletons lie inside by at most
-//! 1 − cos(π/32) = 0.5 % of the radius. A half-space has none: where the ends of something are
-//! outside of it, all of it is.
+//! 1 − cos(π/32) = 0.5 % of the radius. (Strategies that watch the motion of rigid bodies draw
+//! them around, [`Skeleton::around_revolution`].) A half-space has none: where the ends of
+//! something are outside of it, all of it is.
 
 use glamx::{DPose2, DPose3, DVec2, DVec3};
 use std::collections::BTreeSet;
@@ -82,17 +83,33 @@ impl Skeleton {
         }
     }
 
-    /// A cylinder or (`has_tip`) a cone around y.
+    /// A prism or (`has_tip`) a pyramid drawn into a cylinder or a cone around y.
     pub(super) fn of_revolution(half: f64, radius: f64, has_tip: bool, rounding: f64) -> Self {
+        Self {
+            radius: rounding,
+            ..Self::prism(half, radius, 0.0, has_tip)
+        }
+    }
+
+    /// The prism or (`has_tip`) the pyramid around a cylinder or a cone around y: all of the round
+    /// solid is inside. Sides face x and z, so that a cylinder lies on one in a pose without a
+    /// turn about its axis, as high as a round one.
+    pub(crate) fn around_revolution(half: f64, radius: f64, has_tip: bool) -> Self {
+        let outer = radius / libm::cos(std::f64::consts::PI / f64::from(SIDES));
+        Self::prism(half, outer, 0.5, has_tip)
+    }
+
+    /// A prism or (`has_tip`) a pyramid around y with corners this far from the axis, turned by a
+    /// part of a side.
+    fn prism(half: f64, corner: f64, turn: f64, has_tip: bool) -> Self {
         let around = |height: f64| {
             (0..SIDES).map(move |k| {
-                let angle = std::f64::consts::TAU * f64::from(k) / f64::from(SIDES);
-                [radius * libm::cos(angle), height, radius * libm::sin(angle)]
+                let angle = std::f64::consts::TAU * (f64::from(k) + turn) / f64::from(SIDES);
+                [corner * libm::cos(angle), height, corner * libm::sin(angle)]
             })
         };
         let mut skeleton = Self {
             points: around(-half).collect(),
-            radius: rounding,
             ..Self::default()
         };
         let next = |k: u32| (k + 1) % SIDES;
@@ -185,6 +202,22 @@ mod tests {
                     .iter()
                     .all(|&[a, b]| sides.contains_key(&[a.min(b), a.max(b)]))
             );
+        }
+    }
+
+    /// The sides of a prism around a cylinder touch it, and four of them face x and z.
+    #[test]
+    fn a_prism_around_a_cylinder_holds_it() {
+        let prism = Skeleton::around_revolution(0.5, 0.2, false);
+        for side in 0..4 * SIDES {
+            let angle = std::f64::consts::TAU * f64::from(side) / f64::from(4 * SIDES);
+            let out = DVec3::new(libm::cos(angle), 0.0, libm::sin(angle));
+            let reach = |p: &[f64; 3]| out.dot(DVec3::from_array(*p));
+            let farthest = prism.points.iter().map(reach).fold(0.0, f64::max);
+            assert!(farthest > 0.2 - 1e-15, "{side}: {farthest}");
+            if side % 4 == 0 {
+                assert!((farthest - 0.2).abs() < 1e-15, "{side}: {farthest}");
+            }
         }
     }
 

@@ -1,193 +1,50 @@
 //! The world: bodies, and the step that moves them.
 
 mod bodies;
+mod clock;
+mod contacts;
 mod drawing;
+mod errors;
 mod readings;
+mod report;
 mod snapshot;
 mod soft;
 mod strategies;
 mod ties;
 
+pub use errors::{AccessError, StepError};
+pub use report::{Energy, Phase, StepReport};
 pub use snapshot::SnapshotError;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::body::{Bodies, BodyId, BodyState, Motion};
+use crate::body::{Bodies, BodyId, BodyState};
 use crate::ccd::broad::BroadPhase;
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Solved, certify};
+use crate::deform::Deformables;
 use crate::deform::coupling::{Elastic, Rule, touched};
 use crate::deform::gradients::Effort;
-use crate::deform::rescue::{Infeasible, Rescue, hold_deformables, rescue};
-use crate::deform::{Deformables, attachment, proximity};
-use crate::detect::continuous::{Nearness, hold_back};
+use crate::deform::rescue::{Infeasible, rescue};
+use crate::detect::Contact;
 use crate::detect::rules::{Hooks, PairRules};
-use crate::detect::{Contact, detect};
 use crate::events::{Event, Watch};
 use crate::impacts::Resolution;
 use crate::integrate;
 use crate::joint::Joints;
 use crate::material::Materials;
-use crate::problem::assemble::{Assembled, assemble, warm_start};
-use crate::problem::{ContactProblem, Impulses};
+use crate::problem::ContactProblem;
+use crate::problem::assemble::{assemble, warm_start};
 use crate::repair::repair;
-use crate::settings::{Feature, Settings, SettingsError, Strategy};
-use crate::solve::SolveReport;
+use crate::settings::{Settings, SettingsError, Strategy};
 use crate::space::{D2, D3, Space};
 use crate::substep::{Changes, Circumstances, RealTime, Substep};
-use thiserror::Error;
 
 /// A world in the plane.
 pub type World2 = World<D2>;
 /// A world in space.
 pub type World3 = World<D3>;
-
-/// Why a step could not be made. The world is as it was before the step.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum StepError {
-    /// A body's state stopped being a number.
-    #[error(
-        "the state of `{body}` is no longer finite after step {step} (t = {time} s); \
-         the world stays at the last good step. A smaller dt or smaller forces may help"
-    )]
-    NotFinite {
-        /// Name of the body.
-        body: String,
-        /// The step that failed, counted from 1.
-        step: u64,
-        /// Time at the start of that step, s.
-        time: f64,
-    },
-    /// Joints in a world whose strategy does not know them.
-    #[error("joints need the strategy `substep`")]
-    JointsNeedSubstep,
-    /// Something in a world that its strategy does not serve.
-    #[error(
-        "the strategy `{strategy}` does not serve {}{of}; docs/strategies.md says which does",
-        feature.name()
-    )]
-    Unserved {
-        /// Its name.
-        strategy: &'static str,
-        /// What it does not serve.
-        feature: Feature,
-        /// Which body or materials have it, in words.
-        of: String,
-    },
-    /// Bodies that touch or overlap where a strategy must start from a state without.
-    #[error(
-        "`{a}` and `{b}` overlap by {depth} m at t = {time} s; the strategy `{strategy}` needs them \
-         apart: move them until there is a gap"
-    )]
-    Overlap {
-        /// Body A.
-        a: String,
-        /// Body B.
-        b: String,
-        /// How deep, m; 0 if they touch.
-        depth: f64,
-        /// Time, s.
-        time: f64,
-        /// The strategy's name.
-        strategy: &'static str,
-    },
-    /// Scripted motion that leaves no room.
-    #[error(
-        "infeasible: the scripted motion leaves no room between `{a}` and `{b}` near \
-         ({:.4}, {:.4}, {:.4}) m in step {step} (t = {time} s); the world stays at the last good step. \
-         Leave more room or stop the scripts earlier",
-        place[0], place[1], place[2]
-    )]
-    Infeasible {
-        /// Body A.
-        a: String,
-        /// Body B.
-        b: String,
-        /// Where, m.
-        place: [f64; 3],
-        /// The step that failed, counted from 1.
-        step: u64,
-        /// Time at the start of that step, s.
-        time: f64,
-    },
-    /// Elastic forces that are no numbers.
-    #[error("the elastic forces of `{0}` are not finite; its nodes may be too far from its shape")]
-    Elastic(String),
-    /// A setting that can't be used.
-    #[error("settings: {0}")]
-    Settings(#[from] SettingsError),
-}
-
-/// A call that names a body that is not there, or gives numbers that are none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum AccessError {
-    /// The id is not of this world, or its body was removed.
-    #[error("there is no such body in this world (number {0}); it may have been removed")]
-    NoBody(u32),
-    /// A number that is not finite.
-    #[error("{0} must be made of finite numbers")]
-    NotFinite(&'static str),
-    /// A rotation that is not one.
-    #[error("rotation must be within 1e-3 of unit length")]
-    Rotation,
-    /// The joint is not of this world, or no more.
-    #[error("there is no such joint in this world")]
-    NoJoint,
-    /// A node of a deformable can't be taken out of it.
-    #[error("this body is a node of a deformable; remove the deformable")]
-    Node,
-    /// The deformable is not of this world, or no more.
-    #[error("there is no such deformable in this world")]
-    NoDeformable,
-}
-
-/// A part of a step of the strategy `velocity`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    /// Finding contacts.
-    Detection,
-    /// Elastic forces without contact.
-    Elastic,
-    /// Solving contacts, with what they do to deformables, and repairing overlap.
-    Contact,
-    /// Keeping everything from passing through deformables.
-    Rescue,
-    /// Moving bodies.
-    Motion,
-    /// Judging the step.
-    Certificate,
-}
-
-/// What a step did.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StepReport {
-    /// Number of the step, from 1.
-    pub step: u64,
-    /// Contact points in the problem.
-    pub contacts: usize,
-    /// What the solver did.
-    pub solve: SolveReport,
-    /// How well the laws held; `None` in steps that are not sampled.
-    pub certificate: Option<Certificate>,
-    /// What kept deformables from passing each other.
-    pub rescue: Rescue,
-    /// How impacts were resolved, by the strategies `parallel` and `sequential`.
-    pub resolution: Resolution,
-}
-
-/// Energy of a world in J.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Energy {
-    /// Of motion.
-    pub kinetic: f64,
-    /// In gravity, 0 at the origin.
-    pub potential: f64,
-    /// In deformables, 0 at rest.
-    pub elastic: f64,
-}
 
 /// What a program decides about contacts itself.
 #[derive(Clone)]
@@ -473,122 +330,6 @@ impl<S: Space> World<S> {
             step: self.step + 1,
             time: self.time,
         }
-    }
-
-    /// Moves the bodies and the clock, or nothing at all.
-    fn advance(
-        &mut self,
-        velocities: &[Motion<S>],
-        nudges: Option<&[Motion<S>]>,
-    ) -> Result<(), StepError> {
-        let good = self.bodies.state();
-        let end = self.end_of_step();
-        integrate::advance(&mut self.bodies, velocities, end, self.settings.dt);
-        if let Some(nudges) = nudges {
-            integrate::displace(&mut self.bodies, nudges, self.settings.dt);
-        }
-        self.accept(&good)
-    }
-
-    /// Moves the clock, or takes everything back if a body's state is no number.
-    fn accept(&mut self, good: &BodyState<S>) -> Result<(), StepError> {
-        self.accept_unheld(good)?;
-        self.hold_back(good);
-        Ok(())
-    }
-
-    /// The same for strategies in which nothing passes anything.
-    fn accept_unheld(&mut self, good: &BodyState<S>) -> Result<(), StepError> {
-        let threads = self.settings.threads;
-        if let Some(k) = integrate::first_not_finite_by(&self.bodies, threads) {
-            self.bodies.restore(good.clone());
-            // What the failed step left there may be no numbers either.
-            *self.real_time = RealTime::default();
-            self.changes.all = true;
-            return Err(StepError::NotFinite {
-                body: self.bodies.name(k).to_owned(),
-                step: self.step + 1,
-                time: self.time,
-            });
-        }
-        self.time = self.end_of_step();
-        self.step += 1;
-        self.bodies.load.fill(Default::default());
-        Ok(())
-    }
-
-    /// Puts what passed through something back to where it touched it.
-    fn hold_back(&mut self, start: &BodyState<S>) {
-        let rules = PairRules {
-            materials: &self.materials,
-            hooks: self.hooks.0.as_deref(),
-            apart: self.joints.apart(),
-        };
-        let near = Nearness {
-            dt: self.settings.dt,
-            margin: self.settings.margin,
-            slop: self.settings.contact.slop,
-            threads: self.settings.threads,
-        };
-        let joints = &self.joints;
-        let is_tied = |k: usize| joints.ties(k as u32);
-        let held = hold_back(&mut self.bodies, start, &rules, near, is_tied);
-        if held.iter().any(|&k| self.bodies.node_of[k as usize] == 0) {
-            hold_deformables(&self.deformables, &mut self.bodies, start, near.dt);
-        }
-    }
-
-    /// Time after the coming step: steps of one length are counted, not summed, so that time has
-    /// no round-off; where the length changed, the count begins anew.
-    fn end_of_step(&mut self) -> f64 {
-        let dt = self.settings.dt;
-        if self.even_since.2 != dt {
-            self.even_since = (self.step, self.time, dt);
-        }
-        let (step, time, _) = self.even_since;
-        time + (self.step + 1 - step) as f64 * dt
-    }
-
-    /// Hands the impulses to the contacts they belong to, for the next step to start from.
-    fn keep_impulses(&mut self, assembled: &Assembled<S>, impulses: &Impulses<S>) {
-        for (row, &contact) in assembled.contact_of_row.iter().enumerate() {
-            let basis = &assembled.problem.rows[row].basis;
-            self.contacts[contact as usize].impulse = S::to_world(basis, impulses.local[row]);
-        }
-        self.solved = std::mem::take(&mut self.contacts);
-        self.contacts.clone_from(&self.solved);
-    }
-
-    /// Finds contacts again if something changed since they were found. The strategy `substep`
-    /// keeps contacts of its own, so these are always old there.
-    fn refresh_contacts(&mut self) {
-        self.joints.sort_pairs();
-        let is_substep = matches!(self.settings.strategy, Strategy::Substep(_));
-        if is_substep {
-            let changes = self.changes.clone();
-            self.find_contacts();
-            self.changes = changes;
-        } else if !self.changes.is_none() {
-            self.find_contacts();
-        }
-    }
-
-    fn find_contacts(&mut self) {
-        let ahead = self.settings.lookahead();
-        // Contacts among deformables stand after all others.
-        let count = self.contacts.partition_point(|c| !c.is_soft());
-        let (others, soft) = self.contacts.split_at(count);
-        let mut contacts = detect(&self.bodies, &self.pair_rules(), &ahead, others);
-        contacts.extend(proximity::contacts(
-            &self.deformables,
-            &self.bodies,
-            &self.pair_rules(),
-            &ahead,
-            soft,
-        ));
-        contacts.extend(attachment::contacts(&self.deformables, &self.bodies, soft));
-        self.contacts = contacts;
-        self.changes = Changes::default();
     }
 
     /// Whether the step that was just made is judged.

@@ -15,9 +15,7 @@ use crate::penalty::{self, Penalty};
 use crate::primitives::{Failure, Poses, Primitives, Reach};
 use crate::problem::assemble::assemble;
 use crate::settings::{Feature, Strategy};
-use crate::shape::Geometry;
 use crate::space::{Components, Space};
-use drystone_frame::Form;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -46,7 +44,6 @@ impl<S: Space> World<S> {
         self.refuse(Feature::OneWay, |w| {
             w.find(|k| w.bodies.one_way[k].is_some())
         })?;
-        self.refuse(Feature::Cylinders, |w| w.find(|k| w.has_cylinders(k)))?;
         self.refuse(Feature::Restitution, Self::bouncing)
     }
 
@@ -60,8 +57,7 @@ impl<S: Space> World<S> {
         if !watches {
             return Ok(());
         }
-        let primitives = Primitives::new(&self.bodies, &self.deformables)
-            .map_err(|(body, shape)| self.failed(Failure::Shape(body, shape)))?;
+        let primitives = Primitives::new(&self.bodies, &self.deformables);
         let reach = Reach {
             bodies: &self.bodies,
             rules: &self.pair_rules(),
@@ -95,15 +91,6 @@ impl<S: Space> World<S> {
         let mut present = (0..self.bodies.len()).filter(|&k| self.bodies.is_present(k));
         let first = present.find(|&k| is_such(k))?;
         Some(format!(" (`{}`)", self.bodies.name(first)))
-    }
-
-    fn has_cylinders(&self, k: usize) -> bool {
-        // Balls are most of what there is and have no parts to look at.
-        let shape = &self.bodies.shape[k];
-        let is_round = |form: &Form| matches!(form, Form::Cylinder { .. } | Form::Cone { .. });
-        !self.bodies.is_sensor[k]
-            && shape.ball_radius().is_none()
-            && shape.parts().iter().any(|part| is_round(&part.form))
     }
 
     /// Two materials in use that bounce off each other, in words.
@@ -166,8 +153,7 @@ impl<S: Space> World<S> {
         integrate::steer(&mut self.bodies, self.time, dt);
         let (mut free, mut ledger) =
             integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
-        let primitives = Primitives::new(&self.bodies, &self.deformables)
-            .map_err(|(body, shape)| self.failed(Failure::Shape(body, shape)))?;
+        let primitives = Primitives::new(&self.bodies, &self.deformables);
         watch(Phase::Detection);
         let rule = self.rule(match strategy {
             Strategy::Parallel(_) => Effort::Brisk,
@@ -341,11 +327,6 @@ impl<S: Space> World<S> {
                 place: place.to_array3(),
                 step: self.step + 1,
                 time,
-            },
-            Failure::Shape(body, _) => StepError::Unserved {
-                strategy,
-                feature: Feature::Cylinders,
-                of: format!(" (`{}`)", self.bodies.name(body)),
             },
             Failure::Numbers => StepError::NotFinite {
                 body: integrate::first_not_finite(&self.bodies)

@@ -76,8 +76,9 @@ fn grows<S: Space>(
         let fclib = fclib_error(problem, &off);
         prop_assert!(residual > 1e-3 * size, "{residual} for {size} m/s");
         prop_assert!(residual < 1e3 * size, "{residual} for {size} m/s");
-        prop_assert!(residual > 10.0 * last.0, "{residual} after {}", last.0);
-        prop_assert!(fclib > 10.0 * last.1, "{fclib} after {}", last.1);
+        // Not in proportion: where one law stops being the worst broken, another begins.
+        prop_assert!(residual > last.0, "{residual} after {}", last.0);
+        prop_assert!(fclib > last.1, "{fclib} after {}", last.1);
         last = (residual, fclib);
     }
     Ok(())

@@ -121,14 +121,15 @@ fn what_a_strategy_does_not_serve_is_refused() {
     assert!(error.to_string().contains("penalty"), "{error}");
     world.settings_mut().strategy = Strategy::named("parallel").unwrap();
     world.check_strategy().unwrap();
-    let cone = Body::fixed(Shape3::cone(0.1, 0.1).unwrap())
+    let mut shelf = Body::fixed(Shape3::cuboid(DVec3::splat(0.1)).unwrap())
         .at(DVec3::X)
-        .named("hat");
-    world.add(cone).unwrap();
+        .named("shelf");
+    shelf.one_way = Some(DVec3::Y);
+    world.add(shelf).unwrap();
     for name in ["parallel", "sequential", "barrier"] {
         world.settings_mut().strategy = Strategy::named(name).unwrap();
         let error = world.step().unwrap_err();
-        assert!(refused(&error, Feature::Cylinders), "{error}");
-        assert!(error.to_string().contains("hat"), "{error}");
+        assert!(refused(&error, Feature::OneWay), "{error}");
+        assert!(error.to_string().contains("shelf"), "{error}");
     }
 }

@@ -1,0 +1,54 @@
+//! The contacts at the present poses.
+
+use super::World;
+use crate::deform::{attachment, proximity};
+use crate::detect::detect;
+use crate::problem::Impulses;
+use crate::problem::assemble::Assembled;
+use crate::settings::Strategy;
+use crate::space::Space;
+use crate::substep::Changes;
+
+impl<S: Space> World<S> {
+    /// Hands the impulses to the contacts they belong to, for the next step to start from.
+    pub(super) fn keep_impulses(&mut self, assembled: &Assembled<S>, impulses: &Impulses<S>) {
+        for (row, &contact) in assembled.contact_of_row.iter().enumerate() {
+            let basis = &assembled.problem.rows[row].basis;
+            self.contacts[contact as usize].impulse = S::to_world(basis, impulses.local[row]);
+        }
+        self.solved = std::mem::take(&mut self.contacts);
+        self.contacts.clone_from(&self.solved);
+    }
+
+    /// Finds contacts again if something changed since they were found. The strategy `substep`
+    /// keeps contacts of its own, so these are always old there.
+    pub(super) fn refresh_contacts(&mut self) {
+        self.joints.sort_pairs();
+        let is_substep = matches!(self.settings.strategy, Strategy::Substep(_));
+        if is_substep {
+            let changes = self.changes.clone();
+            self.find_contacts();
+            self.changes = changes;
+        } else if !self.changes.is_none() {
+            self.find_contacts();
+        }
+    }
+
+    pub(super) fn find_contacts(&mut self) {
+        let ahead = self.settings.lookahead();
+        // Contacts among deformables stand after all others.
+        let count = self.contacts.partition_point(|c| !c.is_soft());
+        let (others, soft) = self.contacts.split_at(count);
+        let mut contacts = detect(&self.bodies, &self.pair_rules(), &ahead, others);
+        contacts.extend(proximity::contacts(
+            &self.deformables,
+            &self.bodies,
+            &self.pair_rules(),
+            &ahead,
+            soft,
+        ));
+        contacts.extend(attachment::contacts(&self.deformables, &self.bodies, soft));
+        self.contacts = contacts;
+        self.changes = Changes::default();
+    }
+}

@@ -1,0 +1,105 @@
+//! What can go wrong with a world.
+
+use crate::settings::{Feature, SettingsError};
+use thiserror::Error;
+
+/// Why a step could not be made. The world is as it was before the step.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum StepError {
+    /// A body's state stopped being a number.
+    #[error(
+        "the state of `{body}` is no longer finite after step {step} (t = {time} s); \
+         the world stays at the last good step. A smaller dt or smaller forces may help"
+    )]
+    NotFinite {
+        /// Name of the body.
+        body: String,
+        /// The step that failed, counted from 1.
+        step: u64,
+        /// Time at the start of that step, s.
+        time: f64,
+    },
+    /// Joints in a world whose strategy does not know them.
+    #[error("joints need the strategy `substep`")]
+    JointsNeedSubstep,
+    /// Something in a world that its strategy does not serve.
+    #[error(
+        "the strategy `{strategy}` does not serve {}{of}; docs/strategies.md says which does",
+        feature.name()
+    )]
+    Unserved {
+        /// Its name.
+        strategy: &'static str,
+        /// What it does not serve.
+        feature: Feature,
+        /// Which body or materials have it, in words.
+        of: String,
+    },
+    /// Bodies that touch or overlap where a strategy must start from a state without.
+    #[error(
+        "`{a}` and `{b}` overlap by {depth} m at t = {time} s; the strategy `{strategy}` needs them \
+         apart: move them until there is a gap"
+    )]
+    Overlap {
+        /// Body A.
+        a: String,
+        /// Body B.
+        b: String,
+        /// How deep, m; 0 if they touch.
+        depth: f64,
+        /// Time, s.
+        time: f64,
+        /// The strategy's name.
+        strategy: &'static str,
+    },
+    /// Scripted motion that leaves no room.
+    #[error(
+        "infeasible: the scripted motion leaves no room between `{a}` and `{b}` near \
+         ({:.4}, {:.4}, {:.4}) m in step {step} (t = {time} s); the world stays at the last good step. \
+         Leave more room or stop the scripts earlier",
+        place[0], place[1], place[2]
+    )]
+    Infeasible {
+        /// Body A.
+        a: String,
+        /// Body B.
+        b: String,
+        /// Where, m.
+        place: [f64; 3],
+        /// The step that failed, counted from 1.
+        step: u64,
+        /// Time at the start of that step, s.
+        time: f64,
+    },
+    /// Elastic forces that are no numbers.
+    #[error("the elastic forces of `{0}` are not finite; its nodes may be too far from its shape")]
+    Elastic(String),
+    /// A setting that can't be used.
+    #[error("settings: {0}")]
+    Settings(#[from] SettingsError),
+}
+
+/// A call that names a body that is not there, or gives numbers that are none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum AccessError {
+    /// The id is not of this world, or its body was removed.
+    #[error("there is no such body in this world (number {0}); it may have been removed")]
+    NoBody(u32),
+    /// A number that is not finite.
+    #[error("{0} must be made of finite numbers")]
+    NotFinite(&'static str),
+    /// A rotation that is not one.
+    #[error("rotation must be within 1e-3 of unit length")]
+    Rotation,
+    /// The joint is not of this world, or no more.
+    #[error("there is no such joint in this world")]
+    NoJoint,
+    /// A node of a deformable can't be taken out of it.
+    #[error("this body is a node of a deformable; remove the deformable")]
+    Node,
+    /// The deformable is not of this world, or no more.
+    #[error("there is no such deformable in this world")]
+    NoDeformable,
+}

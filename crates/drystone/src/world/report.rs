@@ -1,0 +1,51 @@
+//! What a step did.
+
+use crate::certify::Certificate;
+use crate::deform::rescue::Rescue;
+use crate::impacts::Resolution;
+use crate::solve::SolveReport;
+
+/// A part of a step of the strategy `velocity`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// Finding contacts.
+    Detection,
+    /// Elastic forces without contact.
+    Elastic,
+    /// Solving contacts, with what they do to deformables, and repairing overlap.
+    Contact,
+    /// Keeping everything from passing through deformables.
+    Rescue,
+    /// Moving bodies.
+    Motion,
+    /// Judging the step.
+    Certificate,
+}
+
+/// What a step did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// Number of the step, from 1.
+    pub step: u64,
+    /// Contact points in the problem.
+    pub contacts: usize,
+    /// What the solver did.
+    pub solve: SolveReport,
+    /// How well the laws held; `None` in steps that are not sampled.
+    pub certificate: Option<Certificate>,
+    /// What kept deformables from passing each other.
+    pub rescue: Rescue,
+    /// How impacts were resolved, by the strategies `parallel` and `sequential`.
+    pub resolution: Resolution,
+}
+
+/// Energy of a world in J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Energy {
+    /// Of motion.
+    pub kinetic: f64,
+    /// In gravity, 0 at the origin.
+    pub potential: f64,
+    /// In deformables, 0 at rest.
+    pub elastic: f64,
+}
