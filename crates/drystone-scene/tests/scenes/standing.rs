@@ -2,6 +2,7 @@
 
 use crate::common::{self, gallery_world as world};
 use drystone_frame::Frame;
+use drystone_scene::gallery;
 
 /// The first and the last frame of a run.
 fn first_and_last(name: &str, seconds: f64) -> (Frame, Frame) {
@@ -24,6 +25,17 @@ fn drop_of_the_top(name: &str, seconds: f64) -> f64 {
     let (start, end) = first_and_last(name, seconds);
     let top = |frame: &Frame| frame.positions.iter().map(|p| p[1]).fold(0.0, f64::max);
     top(&start) - top(&end)
+}
+
+/// Distances that were halved at every impact came to nothing, and the step was called infeasible.
+#[test]
+fn a_pile_that_is_hit_is_not_called_infeasible_in_sequential() {
+    let mut scene = gallery::find("strategies").unwrap().scene().unwrap();
+    scene.strategy = Some("sequential".to_owned());
+    let mut world = scene.build().unwrap();
+    for _ in 0..120 {
+        world.step().unwrap();
+    }
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub(super) struct Flight<'a, S: Space> {
     rules: &'a PairRules<'a, S>,
     settings: &'a Settings<S>,
     keep: f64,
+    /// Part of its distance that is kept of what starts nearer than that.
+    pub(super) nearer: f64,
     /// Largest distance that anything rests at, m.
     widest_rest: f64,
     start: Vec<[f64; 3]>,
@@ -118,6 +120,7 @@ impl<'a, S: Space> Flight<'a, S> {
             rules: start.rules,
             settings: start.settings,
             keep,
+            nearer: 0.5,
             widest_rest: rest(keep, thickest),
             trees: start.trees,
             nearby: RefCell::default(),
@@ -189,6 +192,7 @@ impl<'a, S: Space> Flight<'a, S> {
             primitives: self.primitives,
             materials: self.rules.materials,
             keep: self.keep,
+            nearer: self.nearer,
             start: &self.start,
             end,
             still: &self.still,

@@ -263,6 +263,9 @@ fn truncate<S: Space>(
             way[k] = scaled(&whole[k], part[k]);
         }
         hits = flight.hits(way);
+        // What stays does not meet, however near it is.
+        let stays = |k: u32| way[k as usize] == Motion::default();
+        hits.retain(|hit| !bodies_of(flight, hit).all(stays));
     }
     if let Some(hit) = hits.first() {
         return Err(flight.infeasible(hit));

@@ -25,6 +25,7 @@ pub(super) struct Look<'l, S: Space> {
     pub(super) primitives: &'l Primitives<S>,
     pub(super) materials: &'l Materials,
     pub(super) keep: f64,
+    pub(super) nearer: f64,
     pub(super) start: &'l [[f64; 3]],
     pub(super) end: &'l [[f64; 3]],
     pub(super) still: &'l [Motion<S>],
@@ -91,7 +92,7 @@ impl<S: Space> Look<'_, S> {
         let encounter = &candidate.encounter;
         let room = candidate.distance.unwrap_or(0.0);
         // What starts nearer than the rest must not come much nearer still.
-        let keep = self.keep.min(0.5 * room);
+        let keep = self.keep.min(self.nearer * room);
         let thickness = self.primitives.thickness(encounter);
         if candidate.stays_apart(self.end, thickness, keep) {
             return None;
