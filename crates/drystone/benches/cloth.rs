@@ -9,7 +9,8 @@
 //!
 //! The cloth falls flat on the sphere for half a second, which is not counted, and hangs around it
 //! in folds then; what has more than a hundred thousand faces falls for a tenth of a second and is
-//! measured over three steps. One more step at the end is judged: the largest
+//! measured over three steps. `after=2` lets it fall for two seconds instead, until it has come to
+//! rest. One more step at the end is judged: the largest
 //! residual of the laws of contact, the error of momentum, and whether anything intersects.
 //! Processor time is that of all threads (Linux; elsewhere 0); the variable `THREADS` sets their
 //! number (2).
@@ -126,10 +127,13 @@ fn measure(world: &mut World3, (warm_up, steps): (usize, usize)) -> Cost {
     }
 }
 
-/// Measures one case, prints its row and gives its line of JSON.
-fn report(n: u32, sheets: u32, strategy: Strategy) -> String {
+/// Measures one case, `after` seconds if that is given, prints its row and gives its line of JSON.
+fn report(n: u32, sheets: u32, strategy: Strategy, after: Option<f64>) -> String {
     let mut world = draped(n, sheets, strategy);
-    let steps = STEPS[usize::from(2 * n * n * sheets > LARGEST)];
+    let mut steps = STEPS[usize::from(2 * n * n * sheets > LARGEST)];
+    if let Some(seconds) = after {
+        steps.0 = (seconds / world.settings().dt).round() as usize;
+    }
     let cost = measure(&mut world, steps);
     let all: f64 = cost.phases.values().sum();
     let share = |phase: Phase| {
@@ -175,6 +179,8 @@ fn main() {
     if cases.is_empty() {
         cases = vec![(32, 1), (64, 1), (128, 1), (256, 1), (128, 5)];
     }
+    let seconds = |a: &String| a.strip_prefix("after=")?.parse().ok();
+    let after: Option<f64> = arguments.iter().find_map(seconds);
     let is_watched = |strategy: &Strategy| ["velocity", "parallel"].contains(&strategy.name());
     let named = arguments.iter().filter_map(|name| Strategy::named(name));
     let mut strategies: Vec<Strategy> = named.filter(is_watched).collect();
@@ -190,7 +196,7 @@ fn main() {
     let mut json = Vec::new();
     for strategy in strategies {
         for &(n, sheets) in &cases {
-            json.push(report(n, sheets, strategy));
+            json.push(report(n, sheets, strategy, after));
         }
     }
     println!("[{}]", json.join(","));
