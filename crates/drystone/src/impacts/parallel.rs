@@ -271,7 +271,7 @@ impl<S: Space> Step<'_, S> {
         (assembled, impulses)
     }
 
-    /// The velocities reached, for the judge.
+    /// The same with the velocities reached.
     fn judged(&mut self) -> Answered<S> {
         let (assembled, impulses) = self.answered();
         let mut reached: Vec<Motion<S>> = self.velocities.clone();

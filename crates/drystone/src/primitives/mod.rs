@@ -245,18 +245,15 @@ impl<S: Space> Primitives<S> {
             Form::Cylinder {
                 half_height,
                 radius,
-            } => {
-                let prism = Skeleton::around_revolution(*half_height, *radius, false);
-                let first = add(&prism.points, 0.0, true);
-                self.add_skeleton(first, &prism);
             }
-            Form::Cone {
+            | Form::Cone {
                 half_height,
                 radius,
             } => {
-                let pyramid = Skeleton::around_revolution(*half_height, *radius, true);
-                let first = add(&pyramid.points, 0.0, true);
-                self.add_skeleton(first, &pyramid);
+                let has_tip = matches!(part.form, Form::Cone { .. });
+                let around = Skeleton::around_revolution(*half_height, *radius, has_tip);
+                let first = add(&around.points, 0.0, true);
+                self.add_skeleton(first, &around);
             }
         }
     }

@@ -28,6 +28,7 @@ mod impact_laws;
 mod impact_strategies;
 mod impacts;
 mod intersect_meshes;
+mod joint_loops;
 mod joints;
 mod judge;
 mod large_cloth;
