@@ -80,9 +80,9 @@ fn times<V: Wide>(block: &Symmetric, v: [V; 3]) -> [V; 3] {
     ]
 }
 
-/// What some slots take of a vector, taken off another.
+/// What some slots take of a vector, taken off another; blocks may be turned over.
 #[inline(always)]
-fn less_near<V: Wide>(
+fn less_near<V: Wide, const IS_TURNED: bool>(
     mut sum: [V; 3],
     slots: &Slots<[Column; 9]>,
     range: Range<usize>,
@@ -92,12 +92,9 @@ fn less_near<V: Wide>(
         let (block, row) = slots.read(slot, vector);
         let v = load::<V>(&row);
         for axis in 0..3 {
-            let of_row = [
-                V::load(&block[3 * axis]),
-                V::load(&block[3 * axis + 1]),
-                V::load(&block[3 * axis + 2]),
-            ];
-            sum[axis] = sum[axis] - dot(of_row, v);
+            let [first, stride] = if IS_TURNED { [axis, 3] } else { [3 * axis, 1] };
+            let entry = |k: usize| V::load(&block[first + k * stride]);
+            sum[axis] = sum[axis] - dot([entry(0), entry(1), entry(2)], v);
         }
     }
     sum
@@ -122,7 +119,7 @@ fn less_far<V: Wide>(
 fn forward<V: Wide>(teams: &Teams, row: usize, right: [V; 3], answer: &Shared<'_, Row>) -> [V; 3] {
     // What came just before is asked for last.
     let sum = less_far(right, &teams.far, teams.far.before(row), answer);
-    let sum = less_near(sum, &teams.near, teams.near.before(row), answer);
+    let sum = less_near::<V, true>(sum, &teams.near, teams.near.before(row), answer);
     let found = times(&teams.inverse[row], sum);
     answer.write(row, stored(found));
     found
@@ -173,7 +170,7 @@ fn back_kernel<S: Space, V: Wide>(
         let sweep = &vectors.sweep;
         // Far and near slots rise: what came just before is the first one.
         let sum = less_far(along, &teams.far, teams.far.after(row), sweep);
-        let sum = less_near(sum, &teams.near, teams.near.after(row), sweep);
+        let sum = less_near::<V, false>(sum, &teams.near, teams.near.after(row), sweep);
         sweep.write(row, stored(times(&teams.inverse[row], sum)));
     }
 }

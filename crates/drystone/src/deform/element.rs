@@ -8,7 +8,7 @@
 use super::bending::Bending;
 use super::simplex::Simplex;
 use super::spring::Spring;
-use super::triangle::Sheet;
+use super::triangle::{AtRest, Sheet};
 use serde::{Deserialize, Serialize};
 
 /// Most unknowns of an element: four nodes in space.
@@ -87,6 +87,14 @@ impl Element {
     pub(crate) fn membrane(&self, x: [[f64; 3]; 3]) -> Option<(Sheet, f64)> {
         match self {
             Self::Simplex(simplex) => simplex.membrane(x),
+            _ => None,
+        }
+    }
+
+    /// What does not change of a membrane; `None` for anything else.
+    pub(crate) fn at_rest(&self) -> Option<AtRest> {
+        match self {
+            Self::Simplex(simplex) => simplex.at_rest(),
             _ => None,
         }
     }

@@ -22,13 +22,13 @@
 
 use super::eisenstat::{self, Vectors};
 use super::element::Element;
-use super::rows::{Block3, BlockRows, DOMAINS, domain};
+use super::rows::{BlockRows, DOMAINS, Own, domain};
 use super::teams::{Row, Teams};
 use crate::space::D3;
 use crate::substep::crew::{self, Worker};
 use crate::substep::shared::Shared;
 use crate::substep::simd::Instructions;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Iterations at most: far more than κ allows to be needed.
 const MOST: usize = 600;
@@ -61,14 +61,18 @@ pub(crate) struct Gradients {
     pub(crate) rows: BlockRows,
     /// The same with masses in single precision.
     teams: Teams,
+    /// Whether links of this step are in there, and of which steps its far entries are.
+    is_copied: bool,
+    copied_step: [f64; 2],
     /// h f of each node, N·s.
     push: Vec<[f64; 3]>,
-    /// h f − (hD + h²K) v* of each node, N·s.
-    base: Vec<[f64; 3]>,
     /// Mass of each node and what was added to it, kg; infinite for what nothing moves.
     mass: Vec<f64>,
-    /// What was added on the right of the last solution, N·s.
+    is_mass_added: bool,
+    /// What was added on the right of the last solution, N·s; empty if nothing was.
     extra: Vec<[f64; 3]>,
+    /// The velocities that solutions start from, m/s.
+    aim: Vec<[f64; 3]>,
     /// x, m/s.
     change: Vec<[f64; 3]>,
     /// r, N·s.
@@ -103,10 +107,13 @@ impl Gradients {
             found: vec![[0.0; 3]; nodes],
             teams,
             rows,
+            is_copied: false,
+            copied_step: [0.0; 2],
             push: nothing(),
-            base: nothing(),
             mass: vec![0.0; nodes],
-            extra: nothing(),
+            is_mass_added: false,
+            extra: Vec::new(),
+            aim: nothing(),
             change: nothing(),
             rest: nothing(),
             total_mass: 0.0,
@@ -120,42 +127,50 @@ impl Gradients {
     pub(crate) fn linearise(
         &mut self,
         places: &[[f64; 3]],
-        masses: impl Iterator<Item = f64>,
+        masses: impl Fn(usize) -> f64 + Sync,
         dt: f64,
         threads: u32,
     ) -> f64 {
         let nodes = self.rows.len();
         self.threads = (threads as usize).clamp(1, (nodes / PER_THREAD).clamp(1, DOMAINS));
-        self.rows
-            .linearise(places, [dt, dt * dt], &mut self.push, self.threads);
-        self.set_masses(masses);
+        self.is_copied = false;
+        self.is_mass_added = false;
+        let mass = Shared::new(&mut self.mass);
+        // Numbers that are not negative rise as their bits do.
+        let most = AtomicU64::new(0);
+        let crew = (self.threads, self.instructions);
+        let step = [dt, dt * dt];
+        (self.rows).linearise(places, step, &mut self.push, crew, |node, own| {
+            let of_node = masses(node);
+            mass.write(node, of_node);
+            let ratio = (of_node + mean(own)) / of_node;
+            if ratio > f64::from_bits(most.load(Ordering::Relaxed)) {
+                most.fetch_max(ratio.to_bits(), Ordering::Relaxed);
+            }
+        });
         let moving = self.mass.iter().filter(|mass| mass.is_finite());
         self.total_mass = moving.sum();
-        let ratio = |node: usize| self.weight(node) / self.mass[node];
-        (0..nodes)
-            .filter(|&node| self.mass[node].is_finite())
-            .map(ratio)
-            .fold(
-                0.0,
-                |most: f64, ratio| if ratio > most { ratio } else { most },
-            )
+        f64::from_bits(most.into_inner())
     }
 
-    /// Sets the masses of nodes in kg, infinite where nothing moves them.
-    pub(crate) fn set_masses(&mut self, masses: impl Iterator<Item = f64>) {
-        self.mass.clear();
-        self.mass.extend(masses);
+    /// Takes off what was added to these masses of nodes (kg), infinite where nothing moves them.
+    pub(crate) fn take_added(&mut self, masses: impl Iterator<Item = f64>) {
+        if self.is_mass_added {
+            self.is_mass_added = false;
+            self.mass.clear();
+            self.mass.extend(masses);
+        }
     }
 
     /// Diagonal of H, averaged over a node's unknowns, kg.
     pub(crate) fn weight(&self, node: usize) -> f64 {
-        let own = self.rows.own(node);
-        self.mass[node] + (own[0] + own[4] + own[8]) / 3.0
+        self.mass[node] + mean(self.rows.own(node))
     }
 
     /// Adds `extra` kg on the diagonal of a node.
     pub(crate) fn add_mass(&mut self, node: usize, extra: f64) {
         self.mass[node] += extra;
+        self.is_mass_added = true;
     }
 
     /// Gets ready to solve with what was added: from the velocities v* (m/s) and a guess of v.
@@ -165,54 +180,50 @@ impl Gradients {
         starred: impl Fn(usize) -> [f64; 3] + Sync,
         guess: impl Fn(usize) -> [f64; 3] + Sync,
     ) -> bool {
-        let nodes = self.rows.len();
         let (mass, push) = (&self.mass, &self.push);
         let rows = self.rows.exact();
-        let row_count = self.teams.row_count();
+        let (nodes, row_count) = (rows.len(), self.teams.row_count());
+        let (is_new, step) = (!self.is_copied, self.rows.step());
+        let is_far_new = self.copied_step != step;
+        (self.is_copied, self.copied_step) = (true, step);
+        self.extra.clear();
         let copy = self.teams.writing();
-        let base = Shared::new(&mut self.base);
+        let aim = Shared::new(&mut self.aim);
         let change = Shared::new(&mut self.change);
         let rest = Shared::new(&mut self.rest);
         let is_finite = AtomicBool::new(true);
         crew::run(self.threads, |worker| {
-            copy.copy(rows, worker);
+            let mut are_numbers = true;
+            if is_new {
+                copy.copy(rows, is_far_new, worker);
+            }
             for row in worker.share(row_count) {
-                let all = copy.set_diagonal(row, |node| {
+                are_numbers &= copy.set_diagonal(row, |node| {
                     let held = mass[node].is_infinite();
                     (!held).then(|| with_inverse(rows.own(node), mass[node]))
                 });
-                if !all {
-                    is_finite.store(false, Ordering::Relaxed);
-                }
             }
-            for node in worker.share(DOMAINS).flat_map(|k| domain(nodes, k)) {
+            for node in worker.share(nodes) {
+                let start = starred(node);
                 let held = mass[node].is_infinite();
-                let resisted = rows.times(node, &starred);
-                let pushed = sum(push[node], resisted, -1.0);
-                if !pushed.iter().all(|x| x.is_finite()) {
-                    is_finite.store(false, Ordering::Relaxed);
-                }
-                base.write(node, pushed);
-                let guessed = if held {
-                    [0.0; 3]
-                } else {
-                    sum(guess(node), starred(node), -1.0)
-                };
-                change.write(node, guessed);
+                let end = if held { start } else { guess(node) };
+                aim.write(node, end);
+                change.write(node, sum(end, start, -1.0));
             }
             worker.wait();
-            for node in worker.share(DOMAINS).flat_map(|k| domain(nodes, k)) {
-                let product = rows.times(node, |k| change.read(k));
-                let own = if mass[node].is_finite() {
-                    mass[node]
-                } else {
-                    0.0
-                };
-                let product = sum(product, change.read(node), own);
-                rest.write(node, sum(base.read(node), product, -1.0));
+            for node in worker.share(nodes) {
+                let resisted = rows.times(node, |k| aim.read(k));
+                let held = mass[node].is_infinite();
+                let own = if held { 0.0 } else { mass[node] };
+                let pushed = sum(push[node], resisted, -1.0);
+                let left = sum(pushed, change.read(node), -own);
+                are_numbers &= left.iter().all(|x| x.is_finite());
+                rest.write(node, left);
+            }
+            if !are_numbers {
+                is_finite.store(false, Ordering::Relaxed);
             }
         });
-        self.extra.fill([0.0; 3]);
         is_finite.into_inner()
     }
 
@@ -221,19 +232,28 @@ impl Gradients {
         sum(self.push[node], self.rows.times(node, velocity), -1.0)
     }
 
-    /// x of every node, where (H + X) v = M v\* + h f + `extra` + X v\* and X is what was added on
-    /// the diagonal. `extra` in N·s.
-    pub(crate) fn solve(
-        &mut self,
-        extra: impl Fn(usize) -> [f64; 3],
-        effort: Effort,
-    ) -> &[[f64; 3]] {
-        for node in 0..self.rows.len() {
-            let now = extra(node);
-            let change = sum(now, self.extra[node], -1.0);
-            self.rest[node] = sum(self.rest[node], change, 1.0);
-            self.extra[node] = now;
+    /// Puts `extra` (N·s, empty for nothing) on the right, in the place of what was there.
+    fn set_extra(&mut self, extra: &[[f64; 3]]) {
+        if extra.is_empty() && self.extra.is_empty() {
+            return;
         }
+        self.extra.resize(self.rest.len(), [0.0; 3]);
+        let (before, rest) = (Shared::new(&mut self.extra), Shared::new(&mut self.rest));
+        crew::run_over(rest.len(), self.threads, |nodes| {
+            for node in nodes {
+                let now = extra.get(node).copied().unwrap_or_default();
+                let change = sum(now, before.read(node), -1.0);
+                rest.change(node, |rest| *rest = sum(*rest, change, 1.0));
+                before.write(node, now);
+            }
+        });
+    }
+
+    /// x of every node, where (H + X) v = M v\* + h f + `extra` + X v\* and X is what was added on
+    /// the diagonal. `extra` in N·s, or empty. After a brisk solution r is not known any more:
+    /// another one has to begin anew.
+    pub(crate) fn solve(&mut self, extra: &[[f64; 3]], effort: Effort) -> &[[f64; 3]] {
+        self.set_extra(extra);
         let (most, shrink, speed) = match effort {
             Effort::Some(most) => (most, 0.01, BRIEF_SPEED),
             Effort::Full => (MOST, DIGITS, SPEED),
@@ -241,6 +261,7 @@ impl Gradients {
         };
         let [rest, change, direction, sweep, crossing, answer] = &mut self.vectors;
         let [mut errors, mut curvatures] = [(); 2].map(|()| vec![0.0; self.teams.len()]);
+        let mut sums = [[0.0; 4]; DOMAINS];
         let run = Run {
             rows: &self.rows,
             teams: &self.teams,
@@ -258,10 +279,16 @@ impl Gradients {
             },
             errors: Shared::new(&mut errors),
             curvatures: Shared::new(&mut curvatures),
+            sums: Shared::new(&mut sums),
             instructions: self.instructions,
         };
         let floor = speed * speed * self.total_mass;
         crew::run(self.threads, |worker| {
+            if effort == Effort::Brisk {
+                run.iterate(worker, most, shrink, floor);
+                run.add_up_balanced(worker);
+                return;
+            }
             let mut left = most;
             loop {
                 let done = run.iterate(worker, left, shrink, floor);
@@ -272,25 +299,7 @@ impl Gradients {
                 }
             }
         });
-        if effort == Effort::Brisk {
-            self.balance();
-        }
         &self.change
-    }
-
-    /// Moves something free as a whole, so that nothing is left of r as a whole: forces within it
-    /// do not move its centre of mass, however well they are known.
-    fn balance(&mut self) {
-        if self.mass.iter().any(|mass| mass.is_infinite()) {
-            return;
-        }
-        let rest = (self.rest.iter()).fold([0.0; 3], |all, &rest| sum(all, rest, 1.0));
-        let mass: f64 = self.mass.iter().sum();
-        let shift = rest.map(|p| p / mass);
-        for ((change, rest), mass) in self.change.iter_mut().zip(&mut self.rest).zip(&self.mass) {
-            *change = sum(*change, shift, 1.0);
-            *rest = sum(*rest, shift, -mass);
-        }
     }
 }
 
@@ -309,6 +318,8 @@ struct Run<'a> {
     /// Share of each team in rᵀP⁻¹r and in pᵀHp.
     errors: Shared<'a, f64>,
     curvatures: Shared<'a, f64>,
+    /// What is left of r in each domain (N·s), and its mass (kg).
+    sums: Shared<'a, [f64; 4]>,
     instructions: Instructions,
 }
 
@@ -417,6 +428,44 @@ impl Run<'_> {
         }
         worker.wait();
     }
+
+    /// Adds what iterations found to x, and moves something free as a whole, so that nothing is
+    /// left of r as a whole: forces within it do not move its centre of mass, however well they
+    /// are known, and so they need not be known for that.
+    fn add_up_balanced(&self, worker: &Worker<'_>) {
+        worker.wait();
+        let found = |node: usize| self.found.read(node).map(f64::from);
+        let nodes = self.mass.len();
+        for k in worker.share(DOMAINS) {
+            let mut sums = [0.0; 4];
+            for node in domain(nodes, k) {
+                let (rest, mass) = (self.rest.read(node), self.mass[node]);
+                let left = sum(rest, found(node), -mass);
+                sums = [
+                    sums[0] + left[0],
+                    sums[1] + left[1],
+                    sums[2] + left[2],
+                    sums[3] + mass,
+                ];
+            }
+            self.sums.write(k, sums);
+        }
+        worker.wait();
+        let of_all = |axis: usize| -> f64 { (0..DOMAINS).map(|k| self.sums.read(k)[axis]).sum() };
+        let mass = of_all(3);
+        let shift = if mass.is_finite() {
+            [0, 1, 2].map(|axis| of_all(axis) / mass)
+        } else {
+            [0.0; 3]
+        };
+        for node in worker.share(nodes) {
+            if self.mass[node].is_finite() {
+                let own = sum(found(node), shift, 1.0);
+                self.change
+                    .change(node, |change| *change = sum(*change, own, 1.0));
+            }
+        }
+    }
 }
 
 #[inline(always)]
@@ -424,11 +473,24 @@ fn sum(a: [f64; 3], b: [f64; 3], factor: f64) -> [f64; 3] {
     [0, 1, 2].map(|k| a[k] + factor * b[k])
 }
 
+/// Of a block's diagonal.
+fn mean(own: &Own) -> f64 {
+    (own[0] + own[1] + own[2]) / 3.0
+}
+
 /// A symmetric block with a mass on its diagonal, and the inverse.
-fn with_inverse(block: &Block3, mass: f64) -> [Block3; 2] {
-    let mut matrix = glamx::DMat3::from_cols_array(block);
-    for axis in 0..3 {
-        matrix.col_mut(axis)[axis] += mass;
-    }
-    [matrix, matrix.inverse()].map(|matrix| matrix.to_cols_array())
+#[inline]
+fn with_inverse(own: &Own, mass: f64) -> [Own; 2] {
+    let [xx, yy, zz, xy, xz, yz] = *own;
+    let [xx, yy, zz] = [xx + mass, yy + mass, zz + mass];
+    let minors = [
+        yy * zz - yz * yz,
+        xx * zz - xz * xz,
+        xx * yy - xy * xy,
+        xz * yz - xy * zz,
+        xy * yz - xz * yy,
+        xy * xz - xx * yz,
+    ];
+    let scale = 1.0 / (xx * minors[0] + xy * minors[3] + xz * minors[4]);
+    [[xx, yy, zz, xy, xz, yz], minors.map(|minor| minor * scale)]
 }

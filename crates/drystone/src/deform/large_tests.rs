@@ -132,14 +132,14 @@ fn check_gradients((cloth, places): (Deformable<D3>, Vec<[f64; 3]>), teams: usiz
     let solve = |threads: u32, instructions: Instructions| {
         let mut gradients = Gradients::in_teams(&elements, count, teams).unwrap();
         gradients.instructions = instructions;
-        let ratio = gradients.linearise(&places, (0..count).map(mass), DT, threads);
+        let ratio = gradients.linearise(&places, mass, DT, threads);
         assert!(ratio > 10.0, "{ratio}");
         for node in 0..count {
             gradients.add_mass(node, added(node));
         }
         assert!(gradients.begin(|k| starred[k], |k| guess[k]));
-        gradients.solve(|_| [0.0; 3], Effort::Some(3));
-        gradients.solve(|k| extra[k], Effort::Full).to_vec()
+        gradients.solve(&[], Effort::Some(3));
+        gradients.solve(&extra, Effort::Full).to_vec()
     };
     let best = Instructions::best();
     let change = solve(1, best);

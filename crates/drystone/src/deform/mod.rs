@@ -32,9 +32,11 @@ mod eisenstat;
 pub(crate) mod element;
 pub mod gradients;
 pub mod implicit;
+mod joints;
 #[cfg(test)]
 mod large_tests;
 pub(crate) mod meeting;
+mod membranes;
 mod mesh;
 pub(crate) mod proximity;
 pub mod rescue;

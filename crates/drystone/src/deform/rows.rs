@@ -1,144 +1,163 @@
 //! A symmetric matrix of 3 × 3 blocks, kept by rows.
 //!
-//! Every node of a deformable in space has a row; two nodes that an element joins share a block,
-//! stored in both their rows, so that a product needs no other row's numbers and threads can share
-//! rows out. The order of nodes is the mesh's.
+//! Every node of a deformable in space has a row; two nodes that an element joins share a block.
+//! It is stored once, in the row of the lesser node, as a **link**; the greater one's row reads it
+//! turned over. The order of nodes is the mesh's. No element resists being moved as a whole, so
+//! the blocks of a row add up to nothing: the block of a node with itself is what the others leave,
+//! and products ask for differences of velocities only.
 //!
 //! For iterations that need no more than a few digits there is a second copy in single precision
 //! ([`super::teams`]).
 //!
-//! Springs, membranes and solids are written down anew every step. Bending is quadratic in the
-//! positions ([`super::bending`]), a number times the unit matrix in each block: it is summed up
-//! once, and a step only adds it. Nodes across an edge from each other are joined by nothing else;
-//! they need one number and not nine.
+//! Membranes, springs and solids are written down anew every step, [membranes](super::membranes)
+//! four abreast. Bending is quadratic in the positions ([`super::bending`]), a number times the
+//! unit matrix in each block: it is summed up once, and a step only adds it. Nodes across an edge
+//! from each other are joined by nothing else; they need one number and not nine, the same as long
+//! as steps are as long.
 
 use super::element::{Curvature, Element, Local};
-use crate::substep::crew;
+use super::joints::Joints;
+use super::membranes::{self, Builder, Membranes, State};
+use crate::space::D3;
+use crate::substep::crew::{self, Worker};
 use crate::substep::shared::Shared;
+use crate::substep::simd::{DOUBLES, Instructions};
 use std::ops::Range;
 
 /// A block, row after row.
 pub(crate) type Block3 = [f64; 9];
+/// A symmetric block: xx, yy, zz, xy, xz, yz.
+pub(crate) type Own = [f64; 6];
 
 /// Ranges of nodes that threads share out, whatever their number.
 pub(crate) const DOMAINS: usize = 8;
+/// No link.
+const NONE: u32 = u32::MAX;
 
 /// The nodes of a domain, of so many.
 pub(crate) fn domain(count: usize, domain: usize) -> Range<usize> {
     count * domain / DOMAINS..count * (domain + 1) / DOMAINS
 }
 
-/// Which entries there are, row by row.
-#[derive(Debug)]
-struct Pattern {
-    /// First entry of each row, and the number of entries at the end.
-    starts: Vec<u32>,
-    /// Node of each entry, rising within a row.
-    columns: Vec<u32>,
-}
-
-impl Pattern {
-    /// Of sorted pairs of nodes. `None` if there are too many.
-    fn new(pairs: &[(u32, u32)], nodes: usize) -> Option<Self> {
-        u32::try_from(pairs.len()).ok()?;
-        let mut starts = vec![0_u32; nodes + 1];
-        for &(row, _) in pairs {
-            starts[row as usize + 1] += 1;
-        }
-        for k in 0..nodes {
-            starts[k + 1] += starts[k];
-        }
-        let columns: Vec<u32> = pairs.iter().map(|&(_, column)| column).collect();
-        Some(Self { starts, columns })
-    }
-
-    /// The first entry of a row from a column on.
-    fn place(&self, row: u32, column: u32) -> u32 {
-        let of_row = self.row(row as usize);
-        let before = self.columns[of_row].partition_point(|&c| c < column);
-        self.starts[row as usize] + before as u32
-    }
-
-    fn row(&self, node: usize) -> Range<usize> {
-        self.starts[node] as usize..self.starts[node + 1] as usize
-    }
-}
-
 /// The matrix hD + h²K of all nodes of a deformable.
 #[derive(Debug)]
 pub(crate) struct BlockRows {
-    /// Pairs of nodes with a block, and the blocks.
-    near: Pattern,
+    plan: Plan,
+    values: Values,
+}
+
+/// What stays from step to step.
+#[derive(Debug)]
+struct Plan {
+    joints: Joints,
+    /// Stiffness (N/m) and damping (N·s/m) of bending in each link and each far entry.
+    link_bending: Vec<[f64; 2]>,
+    far_stiffness: Vec<f64>,
+    far_damping: Vec<f64>,
+    /// Elements that are written down every step: four abreast, and one by one.
+    membranes: Membranes,
+    single: Vec<Placed>,
+}
+
+/// What a step writes.
+#[derive(Debug)]
+struct Values {
+    states: Vec<State>,
+    /// The block of each link, and its tension in N/m: what pushes a node away from the other one
+    /// for each metre between them.
     blocks: Vec<Block3>,
-    /// The diagonal block of each node.
-    diagonal: Vec<u32>,
-    /// Pairs of nodes that nothing but bending joins, and what stands before the unit matrix.
-    far: Pattern,
-    far_values: Vec<f64>,
-    /// Stiffness (N/m) and damping (N·s/m) of bending in each near block and each far entry.
-    near_bending: Vec<[f64; 2]>,
-    far_bending: Vec<[f64; 2]>,
-    /// Elements that are written down every step.
-    changing: Vec<Placed>,
+    tensions: Vec<f64>,
+    /// The block of each node with itself.
+    own: Vec<Own>,
+    /// What stands before the unit matrix in each far entry, for steps of these dt and `share`.
+    far: Vec<f64>,
+    step: [f64; 2],
 }
 
 /// The matrix in double precision.
 #[derive(Clone, Copy)]
 pub(crate) struct Exact<'a> {
-    near: &'a Pattern,
+    joints: &'a Joints,
     blocks: &'a [Block3],
-    diagonal: &'a [u32],
-    far: &'a Pattern,
-    far_values: &'a [f64],
+    own: &'a [Own],
+    far: &'a [f64],
 }
 
 impl Exact<'_> {
     /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
-        self.diagonal.len()
+        self.own.len()
     }
 
-    /// The diagonal block of a node.
-    pub(crate) fn own(&self, node: usize) -> &Block3 {
-        self.block(self.diagonal[node] as usize)
+    /// The block of a node with itself.
+    pub(crate) fn own(&self, node: usize) -> &Own {
+        &self.own[node]
     }
 
-    /// A block by its number.
-    pub(crate) fn block(&self, at: usize) -> &Block3 {
-        &self.blocks[at]
+    /// The block of a link, as the lesser node's row has it.
+    pub(crate) fn block(&self, link: usize) -> &Block3 {
+        &self.blocks[link]
     }
 
     /// What stands before the unit matrix, by its number.
     pub(crate) fn far(&self, at: usize) -> f64 {
-        self.far_values[at]
+        self.far[at]
     }
 
-    /// All entries of a row: whether it is a block, its number, and the node of its column.
+    /// All entries of a row but its node's own: whether it is a link, its number, and the node of
+    /// its column.
     pub(crate) fn entries(&self, node: usize) -> impl Iterator<Item = (bool, u32, u32)> {
-        let of = |is_near: bool, pattern: &'_ Pattern| {
-            let columns = pattern.columns[pattern.row(node)].to_vec();
-            let numbers = pattern.starts[node]..;
-            numbers
-                .zip(columns)
-                .map(move |(at, column)| (is_near, at, column))
-        };
-        of(true, self.near).chain(of(false, self.far))
+        let Joints {
+            upper,
+            lower,
+            lower_links,
+            far,
+        } = self.joints;
+        let lower = lower
+            .row(node)
+            .map(|k| (true, lower_links[k], lower.columns[k]));
+        let upper = upper.row(node).map(|k| (true, k as u32, upper.columns[k]));
+        let far = far.row(node).map(|k| (false, k as u32, far.columns[k]));
+        lower.chain(upper).chain(far)
     }
 
     /// A row times a vector.
     #[inline]
     pub(crate) fn times(&self, node: usize, vector: impl Fn(usize) -> [f64; 3]) -> [f64; 3] {
         let mut sum = [0.0; 3];
-        for at in self.near.row(node) {
-            let (block, v) = (&self.blocks[at], vector(self.near.columns[at] as usize));
+        let Joints {
+            upper,
+            lower,
+            lower_links,
+            far,
+        } = self.joints;
+        let values = self.far;
+        let here = vector(node);
+        let away = |column: u32| {
+            let there = vector(column as usize);
+            [there[0] - here[0], there[1] - here[1], there[2] - here[2]]
+        };
+        for at in lower.row(node) {
+            let (b, v) = (
+                &self.blocks[lower_links[at] as usize],
+                away(lower.columns[at]),
+            );
             for (i, of_row) in sum.iter_mut().enumerate() {
-                *of_row += block[3 * i] * v[0] + block[3 * i + 1] * v[1] + block[3 * i + 2] * v[2];
+                *of_row += b[i] * v[0] + b[3 + i] * v[1] + b[6 + i] * v[2];
             }
         }
-        for at in self.far.row(node) {
-            let v = vector(self.far.columns[at] as usize);
+        let range = upper.row(node);
+        for (b, &column) in self.blocks[range.clone()].iter().zip(&upper.columns[range]) {
+            let v = away(column);
+            for (i, of_row) in sum.iter_mut().enumerate() {
+                *of_row += b[3 * i] * v[0] + b[3 * i + 1] * v[1] + b[3 * i + 2] * v[2];
+            }
+        }
+        let range = far.row(node);
+        for (value, &column) in values[range.clone()].iter().zip(&far.columns[range]) {
+            let v = away(column);
             for (of_row, v) in sum.iter_mut().zip(v) {
-                *of_row += self.far_values[at] * v;
+                *of_row += value * v;
             }
         }
         sum
@@ -151,210 +170,284 @@ struct Placed {
     element: Element,
     /// Nodes, the last repeated where there are fewer than four.
     nodes: [u32; 4],
-    /// Block of each pair of nodes, four by four.
-    places: [u32; 16],
+    /// Link of each pair of nodes, four by four, where the first one is the lesser.
+    links: [u32; 16],
 }
 
-/// A thread's part of the rows: nodes, their blocks, far entries and forces.
-struct Part<'a> {
-    nodes: Range<usize>,
-    blocks: &'a mut [Block3],
-    far: &'a mut [f64],
-    push: &'a mut [[f64; 3]],
+impl Placed {
+    fn new(element: Element, joints: &Joints) -> Self {
+        let list = element.nodes();
+        let node = |k: usize| list[k.min(list.len() - 1)];
+        let link = |k: usize| {
+            let (a, b) = (node(k / 4), node(k % 4));
+            joints.link(a, b).filter(|_| a < b).unwrap_or(NONE)
+        };
+        Self {
+            nodes: [0, 1, 2, 3].map(node),
+            links: std::array::from_fn(link),
+            element,
+        }
+    }
+
+    /// What it does with its nodes at these places.
+    fn linearise(&self, x: [[f64; 3]; 4], out: &mut Local) {
+        let Some((sheet, damping)) = self.element.membrane([x[0], x[1], x[2]]) else {
+            let x = x.as_flattened();
+            return self.element.linearise(3, x, Curvature::Projected, out);
+        };
+        out.gradient[..9].copy_from_slice(sheet.gradient.as_flattened());
+        for row in 0..9 {
+            for column in 0..9 {
+                let entry = sheet.stiffness[row / 3][column / 3][row % 3 * 3 + column % 3];
+                out.stiffness[row * 9 + column] = entry;
+                out.damping[row * 9 + column] = damping * entry;
+            }
+        }
+    }
+}
+
+/// What a step writes, in parts that do not meet.
+struct Writing<'a> {
+    states: Shared<'a, State>,
+    blocks: Shared<'a, Block3>,
+    tensions: Shared<'a, f64>,
+    push: Shared<'a, [f64; 3]>,
+}
+
+impl Plan {
+    /// Finds the pattern of elements between so many nodes. `None` if there are too many blocks.
+    fn new(elements: &[Element], nodes: usize) -> Option<Self> {
+        let joints = Joints::new(elements, nodes)?;
+        let (links, far) = (joints.upper.columns.len(), joints.far.columns.len());
+        let mut link_bending = vec![[0.0; 2]; links];
+        let [mut far_stiffness, mut far_damping] = [(); 2].map(|()| vec![0.0; far]);
+        let mut builder = Builder::new(links);
+        let mut single = Vec::new();
+        for element in elements {
+            let list = element.nodes();
+            if let Element::Bending(bend) = element {
+                let pairs = (0..list.len()).flat_map(|i| (0..list.len()).map(move |j| (i, j)));
+                for (i, j) in pairs.filter(|(i, j)| i != j) {
+                    let [stiffness, damping] = bend.between(i, j);
+                    let (a, b) = (list[i], list[j]);
+                    if let Some(link) = joints.link(a, b) {
+                        // Once for both rows.
+                        if a < b {
+                            link_bending[link as usize][0] += stiffness;
+                            link_bending[link as usize][1] += damping;
+                        }
+                    } else if let Some(at) = joints.far.find(a, b) {
+                        far_stiffness[at as usize] += stiffness;
+                        far_damping[at as usize] += damping;
+                    }
+                }
+                continue;
+            }
+            let is_taken = element.at_rest().is_some_and(|triangle| {
+                let [a, b, c] = triangle.corners;
+                match [joints.link(a, b), joints.link(a, c), joints.link(b, c)] {
+                    [Some(p), Some(q), Some(r)] => builder.take(triangle, [p, q, r]),
+                    _ => false,
+                }
+            });
+            if !is_taken {
+                single.push(Placed::new(*element, &joints));
+            }
+        }
+        Some(Self {
+            joints,
+            link_bending,
+            far_stiffness,
+            far_damping,
+            membranes: builder.finish(),
+            single,
+        })
+    }
+
+    /// Writes the blocks and tensions of a thread's part of links, but for single elements.
+    fn write_links(
+        &self,
+        out: &Writing<'_>,
+        step: [f64; 2],
+        worker: &Worker<'_>,
+        instructions: Instructions,
+    ) {
+        let count = self.link_bending.len();
+        let fours = worker.share(count.div_ceil(DOUBLES));
+        let links = DOUBLES * fours.start..(DOUBLES * fours.end).min(count);
+        let bending = &self.link_bending[links.clone()];
+        out.blocks.change_all(links.clone(), |blocks| {
+            out.tensions.change_all(links, |tensions| {
+                if self.membranes.len() > 0 {
+                    let from = (&self.membranes, &out.states);
+                    let to = (&mut *blocks, &mut *tensions);
+                    membranes::write_links::<D3>(instructions, from, fours, (bending, step), to);
+                    return;
+                }
+                for ((block, tension), bent) in blocks.iter_mut().zip(tensions).zip(bending) {
+                    let value = step[0] * bent[1] + step[1] * bent[0];
+                    *block = [value, 0.0, 0.0, 0.0, value, 0.0, 0.0, 0.0, value];
+                    *tension = bent[0];
+                }
+            });
+        });
+    }
+
+    /// Adds what elements one by one do to the links and forces of some nodes.
+    fn add_single(
+        &self,
+        out: &Writing<'_>,
+        places: &[[f64; 3]],
+        [dt, share]: [f64; 2],
+        nodes: &Range<usize>,
+    ) {
+        let mut local = Local::zero();
+        for placed in &self.single {
+            let is_own = |k: u32| nodes.contains(&(k as usize));
+            if !placed.nodes.iter().any(|&k| is_own(k)) {
+                continue;
+            }
+            let x = placed.nodes.map(|k| places[k as usize]);
+            let list = placed.element.nodes();
+            placed.linearise(x, &mut local);
+            for (i, &node) in list.iter().enumerate().filter(|(_, node)| is_own(**node)) {
+                out.push.change(node as usize, |push| {
+                    for (push, gradient) in push.iter_mut().zip(&local.gradient[3 * i..]) {
+                        *push -= dt * gradient;
+                    }
+                });
+                for j in (0..list.len()).filter(|j| placed.links[4 * i + j] != NONE) {
+                    let at =
+                        |entry: usize| (3 * i + entry / 3) * 3 * list.len() + 3 * j + entry % 3;
+                    out.blocks
+                        .change(placed.links[4 * i + j] as usize, |block| {
+                            for (entry, value) in block.iter_mut().enumerate() {
+                                let at = at(entry);
+                                *value += dt * local.damping[at] + share * local.stiffness[at];
+                            }
+                        });
+                }
+            }
+        }
+    }
+
+    /// Writes the blocks and tensions of links, and forces of single elements.
+    fn write(
+        &self,
+        out: &Writing<'_>,
+        places: &[[f64; 3]],
+        step: [f64; 2],
+        (threads, instructions): (usize, Instructions),
+    ) {
+        crew::run(threads, |worker| {
+            let fours = worker.share(self.membranes.len());
+            let states = DOUBLES * fours.start..DOUBLES * fours.end;
+            out.states.change_all(states, |states| {
+                let membranes = &self.membranes;
+                membranes::write_states::<D3>(instructions, membranes, fours, places, states);
+            });
+            worker.wait();
+            self.write_links(out, step, worker, instructions);
+            if self.single.is_empty() {
+                return;
+            }
+            worker.wait();
+            let nodes = worker.share(places.len());
+            out.push
+                .change_all(nodes.clone(), |push| push.fill([0.0; 3]));
+            self.add_single(out, places, step, &nodes);
+        });
+    }
 }
 
 impl BlockRows {
     /// Finds the pattern of elements between so many nodes. `None` if there are too many blocks.
     pub(crate) fn new(elements: &[Element], nodes: usize) -> Option<Self> {
-        let mut near: Vec<(u32, u32)> = (0..nodes as u32).map(|k| (k, k)).collect();
-        let mut far = Vec::new();
-        for element in elements {
-            let is_bending = matches!(element, Element::Bending(_));
-            let pairs = if is_bending { &mut far } else { &mut near };
-            for &a in element.nodes() {
-                pairs.extend(element.nodes().iter().map(|&b| (a, b)));
-            }
-        }
-        for pairs in [&mut near, &mut far] {
-            pairs.sort_unstable();
-            pairs.dedup();
-        }
-        far.retain(|pair| near.binary_search(pair).is_err());
-        let (near, far) = (Pattern::new(&near, nodes)?, Pattern::new(&far, nodes)?);
-        let mut near_bending = vec![[0.0; 2]; near.columns.len()];
-        let mut far_bending = vec![[0.0; 2]; far.columns.len()];
-        let mut changing = Vec::new();
-        for element in elements {
-            let list = element.nodes();
-            if let Element::Bending(bend) = element {
-                for (i, &a) in list.iter().enumerate() {
-                    for (j, &b) in list.iter().enumerate() {
-                        let at = near.place(a, b) as usize;
-                        let is_near = near.row(a as usize).contains(&at) && near.columns[at] == b;
-                        let sum = if is_near {
-                            &mut near_bending[at]
-                        } else {
-                            &mut far_bending[far.place(a, b) as usize]
-                        };
-                        let [stiffness, damping] = bend.between(i, j);
-                        sum[0] += stiffness;
-                        sum[1] += damping;
-                    }
-                }
-                continue;
-            }
-            let node = |k: usize| list[k.min(list.len() - 1)];
-            changing.push(Placed {
-                element: *element,
-                nodes: [0, 1, 2, 3].map(node),
-                places: std::array::from_fn(|k| near.place(node(k / 4), node(k % 4))),
-            });
-        }
-        Some(Self {
-            blocks: vec![[0.0; 9]; near.columns.len()],
-            diagonal: (0..nodes as u32).map(|k| near.place(k, k)).collect(),
-            far_values: vec![0.0; far.columns.len()],
-            near,
-            far,
-            near_bending,
-            far_bending,
-            changing,
-        })
+        let plan = Plan::new(elements, nodes)?;
+        let (links, far) = (plan.link_bending.len(), plan.far_stiffness.len());
+        let values = Values {
+            states: vec![State::default(); DOUBLES * plan.membranes.len()],
+            blocks: vec![[0.0; 9]; links],
+            tensions: vec![0.0; links],
+            own: vec![[0.0; 6]; nodes],
+            far: vec![0.0; far],
+            step: [0.0; 2],
+        };
+        Some(Self { plan, values })
     }
 
     /// The number of nodes.
     pub(crate) fn len(&self) -> usize {
-        self.diagonal.len()
+        self.values.own.len()
     }
 
-    /// Writes dt D + `share` K down, and dt times the forces (N·s), with nodes at these places (m).
-    /// What a thread writes depends on no other, and rows are summed in the order of elements.
+    /// dt and `share` of the last step: far entries depend on nothing else.
+    pub(crate) fn step(&self) -> [f64; 2] {
+        self.values.step
+    }
+
+    /// Writes dt D + `share` K down, and dt times the forces (N·s), with nodes at these places (m),
+    /// and calls `each` with every node and its own block. What is written depends on no thread.
     pub(crate) fn linearise(
         &mut self,
         places: &[[f64; 3]],
-        [dt, share]: [f64; 2],
+        step: [f64; 2],
         push: &mut [[f64; 3]],
-        threads: usize,
+        (threads, instructions): (usize, Instructions),
+        each: impl Fn(usize, &Own) + Sync,
     ) {
-        let count = self.len();
-        let threads = threads.clamp(1, count.max(1));
-        let mut blocks = std::mem::take(&mut self.blocks);
-        let mut far = std::mem::take(&mut self.far_values);
-        let (mut free_blocks, mut free_far, mut free_push) = (&mut blocks[..], &mut far[..], push);
-        let mut parts = Vec::with_capacity(threads);
-        for thread in 0..threads {
-            let nodes = count * thread / threads..count * (thread + 1) / threads;
-            let own = |p: &Pattern| (p.starts[nodes.end] - p.starts[nodes.start]) as usize;
-            let (blocks, rest_blocks) = free_blocks.split_at_mut(own(&self.near));
-            let (far, rest_far) = free_far.split_at_mut(own(&self.far));
-            let (push, rest_push) = free_push.split_at_mut(nodes.len());
-            (free_blocks, free_far, free_push) = (rest_blocks, rest_far, rest_push);
-            parts.push(Part {
-                nodes,
-                blocks,
-                far,
-                push,
-            });
+        let (plan, values) = (&self.plan, &mut self.values);
+        if values.step != step {
+            values.step = step;
+            let bending = plan.far_stiffness.iter().zip(&plan.far_damping);
+            for (value, (stiffness, damping)) in values.far.iter_mut().zip(bending) {
+                *value = step[0] * damping + step[1] * stiffness;
+            }
         }
-        let this = &*self;
-        let shared = Shared::new(&mut parts);
-        crew::deal(threads, threads, |k| {
-            shared.change(k, |part| this.write(part, places, [dt, share]));
-        });
-        (self.blocks, self.far_values) = (blocks, far);
-    }
-
-    /// Writes what bending does to the rows of a part.
-    fn write_bending(&self, part: &mut Part<'_>, places: &[[f64; 3]], [dt, share]: [f64; 2]) {
-        let value = |[stiffness, damping]: &[f64; 2]| dt * damping + share * stiffness;
-        let first = self.near.starts[part.nodes.start] as usize;
-        for (block, bending) in part.blocks.iter_mut().zip(&self.near_bending[first..]) {
-            let value = value(bending);
-            *block = [value, 0.0, 0.0, 0.0, value, 0.0, 0.0, 0.0, value];
-        }
-        let first = self.far.starts[part.nodes.start] as usize;
-        for (entry, bending) in part.far.iter_mut().zip(&self.far_bending[first..]) {
-            *entry = value(bending);
-        }
-        for (node, push) in part.nodes.clone().zip(part.push.iter_mut()) {
-            let mut force = [0.0; 3];
-            let here = places[node];
-            let lists = [
-                (&self.near, &self.near_bending),
-                (&self.far, &self.far_bending),
-            ];
-            for (pattern, bending) in lists {
-                for at in pattern.row(node) {
-                    // From the node, so that rounding does not grow with the distance from the
-                    // origin: the stiffnesses of a row add up to nothing.
-                    let there = places[pattern.columns[at] as usize];
-                    for (force, (there, here)) in force.iter_mut().zip(there.iter().zip(here)) {
-                        *force -= bending[at][0] * (there - here);
+        let out = Writing {
+            states: Shared::new(&mut values.states),
+            blocks: Shared::new(&mut values.blocks),
+            tensions: Shared::new(&mut values.tensions),
+            push: Shared::new(&mut *push),
+        };
+        plan.write(&out, places, step, (threads, instructions));
+        let (own, push) = (Shared::new(&mut values.own), Shared::new(push));
+        let sums = Sums {
+            plan,
+            blocks: &values.blocks,
+            tensions: &values.tensions,
+            far: &values.far,
+            places,
+        };
+        let is_begun = !plan.single.is_empty();
+        crew::run(threads, |worker| {
+            for node in worker.share(own.len()) {
+                let (block, force) = sums.of(node);
+                own.write(node, block);
+                each(node, &block);
+                push.change(node, |push| {
+                    for (push, force) in push.iter_mut().zip(force) {
+                        let before = if is_begun { *push } else { 0.0 };
+                        *push = before + step[0] * force;
                     }
-                }
+                });
             }
-            *push = force.map(|f| dt * f);
-        }
-    }
-
-    /// Writes the rows of a part.
-    fn write(&self, part: &mut Part<'_>, places: &[[f64; 3]], [dt, share]: [f64; 2]) {
-        self.write_bending(part, places, [dt, share]);
-        let first = self.near.starts[part.nodes.start] as usize;
-        let mut local = Local::zero();
-        for placed in &self.changing {
-            let is_near = |&k: &u32| part.nodes.contains(&(k as usize));
-            if !placed.nodes.iter().any(is_near) {
-                continue;
-            }
-            let x = placed.nodes.map(|k| places[k as usize]);
-            match placed.element.membrane([x[0], x[1], x[2]]) {
-                Some((sheet, damping)) => {
-                    let scale = dt * damping + share;
-                    part.add(
-                        first,
-                        placed,
-                        |i, j| (sheet.gradient[i], sheet.stiffness[i][j].map(|k| scale * k)),
-                        dt,
-                    );
-                }
-                None => {
-                    placed
-                        .element
-                        .linearise(3, x.as_flattened(), Curvature::Projected, &mut local);
-                    let n = 3 * placed.element.nodes().len();
-                    part.add(
-                        first,
-                        placed,
-                        |i, j| {
-                            let at = |entry: usize| (3 * i + entry / 3) * n + 3 * j + entry % 3;
-                            let value = |entry: usize| {
-                                dt * local.damping[at(entry)] + share * local.stiffness[at(entry)]
-                            };
-                            let gradient = [0, 1, 2].map(|axis| local.gradient[3 * i + axis]);
-                            (gradient, std::array::from_fn(value))
-                        },
-                        dt,
-                    );
-                }
-            }
-        }
+        });
     }
 
     /// The matrix.
     pub(crate) fn exact(&self) -> Exact<'_> {
         Exact {
-            near: &self.near,
-            blocks: &self.blocks,
-            diagonal: &self.diagonal,
-            far: &self.far,
-            far_values: &self.far_values,
+            joints: &self.plan.joints,
+            blocks: &self.values.blocks,
+            own: &self.values.own,
+            far: &self.values.far,
         }
     }
 
-    /// The diagonal block of a node.
-    pub(crate) fn own(&self, node: usize) -> &Block3 {
-        &self.blocks[self.diagonal[node] as usize]
+    /// The block of a node with itself.
+    pub(crate) fn own(&self, node: usize) -> &Own {
+        &self.values.own[node]
     }
 
     /// A row times a vector.
@@ -364,35 +457,48 @@ impl BlockRows {
     }
 }
 
-impl Part<'_> {
-    /// Adds an element's rows in this part. `of` gives the gradient at node i (N) and the block of
-    /// nodes i and j (kg); `first` is this part's first block.
-    fn add(
-        &mut self,
-        first: usize,
-        placed: &Placed,
-        of: impl Fn(usize, usize) -> ([f64; 3], Block3),
-        dt: f64,
-    ) {
-        let list = placed.element.nodes();
-        for (i, &node) in list.iter().enumerate() {
-            let node = node as usize;
-            if !self.nodes.contains(&node) {
-                continue;
+/// What rows are summed up from.
+struct Sums<'a> {
+    plan: &'a Plan,
+    blocks: &'a [Block3],
+    tensions: &'a [f64],
+    far: &'a [f64],
+    places: &'a [[f64; 3]],
+}
+
+impl Sums<'_> {
+    /// A node's own block, and the force of bending and of tensions on it in N.
+    #[inline]
+    fn of(&self, node: usize) -> (Own, [f64; 3]) {
+        let joints = &self.plan.joints;
+        let (mut own, mut force) = ([0.0; 6], [0.0; 3]);
+        let here = self.places[node];
+        // From the node, so that rounding does not grow with the distance from the origin.
+        let mut pull = |column: u32, tension: f64| {
+            let there = self.places[column as usize];
+            for (force, (there, here)) in force.iter_mut().zip(there.iter().zip(here)) {
+                *force -= tension * (there - here);
             }
-            for j in 0..list.len() {
-                let (gradient, values) = of(i, j);
-                let block = &mut self.blocks[placed.places[4 * i + j] as usize - first];
-                for (entry, value) in block.iter_mut().zip(values) {
-                    *entry += value;
-                }
-                if j == 0 {
-                    let push = &mut self.push[node - self.nodes.start];
-                    for (push, gradient) in push.iter_mut().zip(gradient) {
-                        *push -= dt * gradient;
-                    }
-                }
+        };
+        for at in joints.lower.row(node) {
+            let link = joints.lower_links[at] as usize;
+            pull(joints.lower.columns[at], self.tensions[link]);
+            for (own, entry) in own.iter_mut().zip([0, 4, 8, 3, 6, 7]) {
+                *own -= self.blocks[link][entry];
             }
         }
+        for link in joints.upper.row(node) {
+            pull(joints.upper.columns[link], self.tensions[link]);
+            for (own, entry) in own.iter_mut().zip([0, 4, 8, 1, 2, 5]) {
+                *own -= self.blocks[link][entry];
+            }
+        }
+        for at in joints.far.row(node) {
+            pull(joints.far.columns[at], self.plan.far_stiffness[at]);
+            for own in &mut own[..3] {
+                *own -= self.far[at];
+            }
+        }
+        (own, force)
     }
 }

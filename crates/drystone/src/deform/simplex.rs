@@ -128,6 +128,19 @@ impl Simplex {
         Some((sheet, self.damping))
     }
 
+    /// What does not change of a membrane; `None` for anything else.
+    pub(crate) fn at_rest(&self) -> Option<triangle::AtRest> {
+        let Law::Membrane { mu, lambda } = self.law else {
+            return None;
+        };
+        Some(triangle::AtRest {
+            corners: [self.nodes[0], self.nodes[1], self.nodes[2]],
+            gradients: [0, 1, 2].map(|k| [self.gradients[k][0], self.gradients[k][1]]),
+            volume: self.volume,
+            law: [mu, lambda, self.damping],
+        })
+    }
+
     fn density(&self, dim: usize, x: &[f64]) -> Density {
         let f = self.deformation(dim, x);
         let mut density = Density::zero();

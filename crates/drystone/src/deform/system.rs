@@ -41,7 +41,8 @@ impl System {
             if let Some(gradients) = &mut self.gradients {
                 let place = |&k: &u32| bodies.position[k as usize].to_array3();
                 let places: Vec<[f64; 3]> = soft.nodes.iter().map(place).collect();
-                let ratio = gradients.linearise(&places, masses(soft, bodies), dt, rule.threads);
+                let ratio =
+                    gradients.linearise(&places, |node| mass(soft, bodies, node), dt, rule.threads);
                 self.is_iterative = ratio <= STIFF;
             }
         }
@@ -82,7 +83,8 @@ impl System {
         };
         match (&mut self.gradients, &mut self.direct) {
             (Some(gradients), _) if self.is_iterative => {
-                gradients.set_masses(masses(soft, bodies));
+                let nodes = 0..soft.nodes.len();
+                gradients.take_added(nodes.map(|node| mass(soft, bodies, node)));
                 in_contact(&|node| gradients.weight(node));
                 for &(node, _, mass) in &second {
                     gradients.add_mass(node, mass);
@@ -115,11 +117,8 @@ impl System {
     pub(crate) fn solve(&mut self, dim: usize, extra: &[f64], effort: Effort) -> Vec<f64> {
         match (&mut self.gradients, &mut self.direct) {
             (Some(gradients), _) if self.is_iterative => {
-                let of_node = |node: usize| {
-                    let at = extra.get(3 * node..3 * node + 3);
-                    at.map_or([0.0; 3], |e| [e[0], e[1], e[2]])
-                };
-                gradients.solve(of_node, effort).as_flattened().to_vec()
+                let extra = extra.as_chunks().0;
+                gradients.solve(extra, effort).as_flattened().to_vec()
             }
             (_, Some(direct)) => direct.solve(dim, extra),
             _ => Vec::new(),
@@ -141,14 +140,12 @@ impl System {
     }
 }
 
-/// Masses of a deformable's nodes in kg, infinite where nothing moves them.
-fn masses<S: Space>(soft: &Soft, bodies: &Bodies<S>) -> impl Iterator<Item = f64> {
-    soft.nodes.iter().map(|&body| {
-        let k = body as usize;
-        if bodies.is_dynamic(k) {
-            bodies.mass(k)
-        } else {
-            f64::INFINITY
-        }
-    })
+/// Mass of a deformable's node in kg, infinite where nothing moves it.
+fn mass<S: Space>(soft: &Soft, bodies: &Bodies<S>, node: usize) -> f64 {
+    let k = soft.nodes[node] as usize;
+    if bodies.is_dynamic(k) {
+        bodies.mass(k)
+    } else {
+        f64::INFINITY
+    }
 }

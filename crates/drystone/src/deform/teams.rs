@@ -10,11 +10,14 @@
 //! rows; where too few lanes agree, each lane of an odd slot has a row of its own. Entries between
 //! domains are kept apart, one by one.
 //!
+//! The matrix is symmetric: a slot left of the diagonal has the numbers of the one that joins the
+//! same rows the other way, to be read turned over.
+//!
 //! How many teams there are depends on the number of nodes and on how well the system is to be
 //! solved, not on threads.
 
 use super::gradients::Effort;
-use super::rows::{Block3, Exact};
+use super::rows::{Exact, Own};
 use crate::substep::crew::Worker;
 use crate::substep::shared::Shared;
 use crate::substep::simd::{Column, LANES};
@@ -65,7 +68,9 @@ pub(super) struct Slots<T> {
     /// The row that each one joins, or [`ODD`] and its place among `odd`.
     rows: Vec<u32>,
     odd: Vec<[u32; LANES]>,
-    /// The entry of each lane, or [`NONE`].
+    /// The numbers of each one: left of the diagonal, blocks are turned over.
+    at: Vec<u32>,
+    /// The entry of each lane of these numbers, or [`NONE`].
     from: Vec<[u32; LANES]>,
     values: Vec<T>,
 }
@@ -84,6 +89,8 @@ struct Outer {
     other: [u32; 2],
     /// Which one of the near (`true`) or far entries it is.
     from: (bool, u32),
+    /// Whether its block is to be turned over.
+    is_turned: bool,
     block: [f32; 9],
 }
 
@@ -104,9 +111,9 @@ impl<T: Copy> Slots<T> {
     /// A slot's numbers, and what it takes of a vector.
     #[inline(always)]
     pub(super) fn read(&self, slot: usize, vector: &Shared<'_, Row>) -> (&T, Row) {
-        let row = self.rows[slot];
+        let (row, values) = (self.rows[slot], &self.values[self.at[slot] as usize]);
         if row & ODD == 0 {
-            return (&self.values[slot], vector.read(row as usize));
+            return (values, vector.read(row as usize));
         }
         let mut taken = Row::default();
         for (lane, &row) in self.odd[(row & !ODD) as usize].iter().enumerate() {
@@ -115,17 +122,23 @@ impl<T: Copy> Slots<T> {
                 taken[axis].0[lane] = all[axis].0[lane];
             }
         }
-        (&self.values[slot], taken)
+        (values, taken)
     }
 
     /// Adds slots for one side of a row: the entries of its lanes by how many rows away they are.
-    fn add(&mut self, row: u32, entries: &BTreeMap<i64, [u32; LANES]>, nothing: T) {
+    /// `whole` are the numbers of slots between whole rows, the lesser first.
+    fn add(&mut self, row: u32, entries: &ByDistance, whole: &mut Whole, nothing: T) {
         let mut odd: Vec<([u32; LANES], [u32; LANES])> = Vec::new();
         for (&away, &from) in entries {
             let other = (i64::from(row) + away) as u32;
             if from.iter().filter(|&&from| from != NONE).count() >= AGREED {
                 self.rows.push(other);
-                self.from.push(from);
+                let rows = (row.min(other), row.max(other));
+                let at = *whole.entry(rows).or_insert_with(|| {
+                    self.from.push(from);
+                    self.from.len() as u32 - 1
+                });
+                self.at.push(at);
                 continue;
             }
             for lane in (0..LANES).filter(|&lane| from[lane] != NONE) {
@@ -140,14 +153,17 @@ impl<T: Copy> Slots<T> {
         for (rows, from) in odd {
             self.rows.push(ODD | self.odd.len() as u32);
             self.odd.push(rows);
+            self.at.push(self.from.len() as u32);
             self.from.push(from);
         }
-        self.values.resize(self.rows.len(), nothing);
+        self.values.resize(self.from.len(), nothing);
     }
 }
 
 /// The entries of a row's lanes by how many rows away they are.
 type ByDistance = BTreeMap<i64, [u32; LANES]>;
+/// Numbers of slots by the rows that they join.
+type Whole = BTreeMap<(u32, u32), u32>;
 
 impl Teams {
     /// How many teams so many nodes are.
@@ -183,10 +199,11 @@ impl Teams {
         let rows = all.nodes.len();
         all.diagonal = vec![Symmetric::default(); rows];
         all.inverse = vec![Symmetric::default(); rows];
+        let mut whole = [Whole::new(), Whole::new()];
         for team in 0..teams {
             all.border_starts.push(all.borders.len());
             for row in all.rows(team) {
-                all.join(row, exact, &seats);
+                all.join(row, exact, &seats, &mut whole);
             }
         }
         all.border_starts.push(all.borders.len());
@@ -196,7 +213,13 @@ impl Teams {
     }
 
     /// Writes down what a row is joined to.
-    fn join(&mut self, row: usize, exact: &Exact<'_>, seats: &[[u32; 2]]) {
+    fn join(
+        &mut self,
+        row: usize,
+        exact: &Exact<'_>,
+        seats: &[[u32; 2]],
+        [whole_near, whole_far]: &mut [Whole; 2],
+    ) {
         let team = self.rows(self.team_of(row));
         // Left and right of the diagonal.
         let mut near = [ByDistance::new(), ByDistance::new()];
@@ -219,6 +242,7 @@ impl Teams {
                     self.outer.push(Outer {
                         other: [other, other_lane],
                         from: (is_near, at),
+                        is_turned: column < node,
                         block: [0.0; 9],
                     });
                 }
@@ -231,13 +255,13 @@ impl Teams {
             }
         }
         let start = [self.near.rows.len(), self.far.rows.len()];
-        self.near.add(row as u32, &near[0], Default::default());
-        self.far.add(row as u32, &far[0], Default::default());
+        (self.near).add(row as u32, &near[0], whole_near, Default::default());
+        (self.far).add(row as u32, &far[0], whole_far, Default::default());
         let middle = [self.near.rows.len(), self.far.rows.len()];
         self.near.cuts.push([start[0] as u32, middle[0] as u32]);
         self.far.cuts.push([start[1] as u32, middle[1] as u32]);
-        self.near.add(row as u32, &near[1], Default::default());
-        self.far.add(row as u32, &far[1], Default::default());
+        (self.near).add(row as u32, &near[1], whole_near, Default::default());
+        (self.far).add(row as u32, &far[1], whole_far, Default::default());
     }
 
     fn team_of(&self, row: usize) -> usize {
@@ -317,8 +341,8 @@ pub(super) struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Writes a thread's part of what joins nodes.
-    pub(super) fn copy(&self, exact: Exact<'_>, worker: &Worker<'_>) {
+    /// Writes a thread's part of what joins nodes: links, and also far entries if these are new.
+    pub(super) fn copy(&self, exact: Exact<'_>, is_far_new: bool, worker: &Worker<'_>) {
         let (from, values) = &self.near;
         for slot in worker.share(from.len()) {
             values.change(slot, |slot_values| {
@@ -333,7 +357,8 @@ impl Writing<'_> {
             });
         }
         let (from, values) = &self.far;
-        for slot in worker.share(from.len()) {
+        let range = worker.share(from.len());
+        for slot in range.filter(|_| is_far_new) {
             values.change(slot, |[value]| {
                 for (lane, &at) in from[slot].iter().enumerate() {
                     if at != NONE {
@@ -346,8 +371,13 @@ impl Writing<'_> {
             self.outer.change(k, |outer| {
                 let (is_near, at) = outer.from;
                 if is_near {
-                    outer.block = exact.block(at as usize).map(|x| x as f32);
-                } else {
+                    let block = exact.block(at as usize).map(|x| x as f32);
+                    outer.block = if outer.is_turned {
+                        std::array::from_fn(|k| block[k % 3 * 3 + k / 3])
+                    } else {
+                        block
+                    };
+                } else if is_far_new {
                     let x = exact.far(at as usize) as f32;
                     outer.block = [x, 0.0, 0.0, 0.0, x, 0.0, 0.0, 0.0, x];
                 }
@@ -357,22 +387,18 @@ impl Writing<'_> {
 
     /// Writes the diagonal blocks of a row's nodes and their inverses: what `of` says of a node.
     /// Gives whether all numbers are such.
-    pub(super) fn set_diagonal(
-        &self,
-        row: usize,
-        of: impl Fn(usize) -> Option<[Block3; 2]>,
-    ) -> bool {
+    pub(super) fn set_diagonal(&self, row: usize, of: impl Fn(usize) -> Option<[Own; 2]>) -> bool {
         let mut is_finite = true;
         for (lane, &node) in self.nodes[row].iter().enumerate() {
-            let none = [[0.0; 9]; 2];
+            let none = [[0.0; 6]; 2];
             let known = (node != NONE).then(|| of(node as usize)).flatten();
             for (to, block) in [&self.diagonal, &self.inverse]
                 .into_iter()
                 .zip(known.unwrap_or(none))
             {
                 to.change(row, |columns| {
-                    for (column, entry) in columns.iter_mut().zip([0, 4, 8, 1, 2, 5]) {
-                        column.0[lane] = block[entry] as f32;
+                    for (column, entry) in columns.iter_mut().zip(block) {
+                        column.0[lane] = entry as f32;
                         is_finite &= column.0[lane].is_finite();
                     }
                 });

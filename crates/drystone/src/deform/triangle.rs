@@ -66,6 +66,18 @@ pub(crate) fn density(dim: usize, f: &[f64; ENTRIES], mu: f64, lambda: f64, out:
     }
 }
 
+/// What does not change of a membrane in space.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AtRest {
+    pub(crate) corners: [u32; 3],
+    /// Gradients of the corners' weights, 1/m.
+    pub(crate) gradients: [[f64; 2]; 3],
+    /// m³.
+    pub(crate) volume: f64,
+    /// μ and λ in Pa, and damping over stiffness in s.
+    pub(crate) law: [f64; 3],
+}
+
 /// A membrane in space: ∇E of its nodes in N, and ∇²E in N/m by blocks of nodes.
 pub(crate) struct Sheet {
     pub(crate) gradient: [[f64; 3]; 3],

@@ -58,6 +58,8 @@ pub trait Wide:
     fn transpose(rows: [Self; LANES]) -> [Self; LANES];
     /// Four numbers of each of four columns, from place `first` on: those of a place side by side.
     fn side_by_side(columns: &[Column; DOUBLES], first: usize) -> [Self::Double; DOUBLES];
+    /// [`Wide::transpose`] for four rows of double precision.
+    fn transpose_doubles(rows: [Self::Double; DOUBLES]) -> [Self::Double; DOUBLES];
 }
 
 /// Eight numbers in an array.
@@ -136,6 +138,10 @@ impl Wide for Portable {
             let row = columns.each_ref().map(|column| column.0[first + k]);
             PortableDouble::load(&Quad(row.map(f64::from)))
         })
+    }
+    #[inline(always)]
+    fn transpose_doubles(rows: [PortableDouble; DOUBLES]) -> [PortableDouble; DOUBLES] {
+        PortableDouble::transpose(rows)
     }
 }
 
@@ -238,6 +244,10 @@ mod avx {
                 ]
                 .map(|row| AvxDouble(_mm256_cvtps_pd(row)))
             }
+        }
+        #[inline(always)]
+        fn transpose_doubles(rows: [AvxDouble; DOUBLES]) -> [AvxDouble; DOUBLES] {
+            AvxDouble::transpose(rows)
         }
         #[inline(always)]
         fn transpose(rows: [Self; LANES]) -> [Self; LANES] {

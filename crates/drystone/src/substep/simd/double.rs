@@ -75,6 +75,14 @@ impl Number for f64 {
 #[derive(Clone, Copy)]
 pub struct PortableDouble([f64; DOUBLES]);
 
+impl PortableDouble {
+    /// Lane j of row i becomes lane i of row j.
+    #[inline(always)]
+    pub(super) fn transpose(rows: [Self; DOUBLES]) -> [Self; DOUBLES] {
+        std::array::from_fn(|j| Self(std::array::from_fn(|i| rows[i].0[j])))
+    }
+}
+
 macro_rules! portable_operator {
     ($Trait:ident, $method:ident, $op:tt) => {
         impl $Trait for PortableDouble {
@@ -145,6 +153,25 @@ mod avx {
     /// AVX2 and calls where the machine has it: that is what makes every `unsafe` below sound.
     #[derive(Clone, Copy)]
     pub(crate) struct AvxDouble(pub(in crate::substep::simd) __m256d);
+
+    impl AvxDouble {
+        /// Lane j of row i becomes lane i of row j.
+        #[inline(always)]
+        pub(in crate::substep::simd) fn transpose([a, b, c, d]: [Self; 4]) -> [Self; 4] {
+            // SAFETY: see `AvxDouble`.
+            unsafe {
+                let (even, odd) = (_mm256_unpacklo_pd(a.0, b.0), _mm256_unpackhi_pd(a.0, b.0));
+                let (next_even, next_odd) =
+                    (_mm256_unpacklo_pd(c.0, d.0), _mm256_unpackhi_pd(c.0, d.0));
+                [
+                    Self(_mm256_permute2f128_pd::<0x20>(even, next_even)),
+                    Self(_mm256_permute2f128_pd::<0x20>(odd, next_odd)),
+                    Self(_mm256_permute2f128_pd::<0x31>(even, next_even)),
+                    Self(_mm256_permute2f128_pd::<0x31>(odd, next_odd)),
+                ]
+            }
+        }
+    }
 
     macro_rules! avx_operator {
         ($Trait:ident, $method:ident, $instruction:ident) => {
