@@ -13,6 +13,7 @@
 // `dispatch!` gives every kernel a space, asked for or not.
 #![allow(clippy::extra_unused_type_parameters)]
 
+use super::crossings::Crossings;
 use super::teams::{Row, Slots, Symmetric, Teams};
 use crate::space::Space;
 use crate::substep::shared::Shared;
@@ -29,7 +30,7 @@ pub(super) struct Vectors<'a> {
     pub(super) change: Shared<'a, Row>,
     pub(super) direction: Shared<'a, Row>,
     pub(super) sweep: Shared<'a, Row>,
-    /// C t, then what is added to t.
+    /// What is left over of C t, then what is added to t.
     pub(super) crossing: Shared<'a, Row>,
     pub(super) answer: Shared<'a, Row>,
 }
@@ -114,6 +115,61 @@ fn less_far<V: Wide>(
     sum
 }
 
+/// What slots between domains take of a vector, added to another.
+#[inline(always)]
+fn with_crossings<V: Wide>(
+    mut sum: [V; 3],
+    teams: &Teams,
+    row: usize,
+    vector: &Shared<'_, Row>,
+) -> [V; 3] {
+    let Crossings { near, far, .. } = &teams.crossings;
+    for slot in near.before(row) {
+        let (block, row) = near.read(slot, vector);
+        sum = with_near(sum, block, from_before::<V>(&row));
+    }
+    for slot in near.after(row) {
+        let (block, row) = near.read(slot, vector);
+        sum = with_near(sum, block, from_after::<V>(&row));
+    }
+    for slot in far.before(row) {
+        let ([value], row) = far.read(slot, vector);
+        sum = add(sum, scale(from_before::<V>(&row), V::load(value)));
+    }
+    for slot in far.after(row) {
+        let ([value], row) = far.read(slot, vector);
+        sum = add(sum, scale(from_after::<V>(&row), V::load(value)));
+    }
+    sum
+}
+
+#[inline(always)]
+fn from_before<V: Wide>(row: &Row) -> [V; 3] {
+    let [x, y, z] = load::<V>(row);
+    [x.from_before(), y.from_before(), z.from_before()]
+}
+
+#[inline(always)]
+fn from_after<V: Wide>(row: &Row) -> [V; 3] {
+    let [x, y, z] = load::<V>(row);
+    [x.from_after(), y.from_after(), z.from_after()]
+}
+
+/// A sum, and a block times a vector.
+#[inline(always)]
+fn with_near<V: Wide>(sum: [V; 3], block: &[Column; 9], v: [V; 3]) -> [V; 3] {
+    let mut product = sum;
+    for axis in 0..3 {
+        let of_row = [
+            V::load(&block[3 * axis]),
+            V::load(&block[3 * axis + 1]),
+            V::load(&block[3 * axis + 2]),
+        ];
+        product[axis] = sum[axis] + dot(of_row, v);
+    }
+    product
+}
+
 /// A row of (D + L)⁻¹ times a vector, whose rows before it are in `answer` already.
 #[inline(always)]
 fn forward<V: Wide>(teams: &Teams, row: usize, right: [V; 3], answer: &Shared<'_, Row>) -> [V; 3] {
@@ -187,6 +243,7 @@ fn forth_kernel<S: Space, V: Wide>(
         let sweep = load::<V>(&vectors.sweep.read(row));
         let along = load::<V>(&vectors.direction.read(row));
         let crossing = load::<V>(&vectors.crossing.read(row));
+        let crossing = with_crossings(crossing, teams, row, &vectors.sweep);
         let right = add(sub(along, times(&teams.diagonal[row], sweep)), crossing);
         let answer = forward(teams, row, right, &vectors.answer);
         brief = brief + dot(along, add(sweep, answer));

@@ -357,7 +357,9 @@ impl Run<'_> {
             worker.wait();
             for team in own.clone() {
                 let mut sum = 0.0;
-                teams.cross(team, &vectors.sweep, &vectors.crossing);
+                teams
+                    .crossings
+                    .cross(team, &vectors.sweep, &vectors.crossing);
                 let rows = teams.rows(team);
                 eisenstat::forth::<D3>(self.instructions, teams, rows, vectors, &mut sum);
                 self.curvatures.write(team, sum);

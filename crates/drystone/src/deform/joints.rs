@@ -18,7 +18,8 @@ pub(super) struct Pattern {
 impl Pattern {
     /// Of sorted pairs of nodes. `None` if there are too many.
     fn new(pairs: &[(u32, u32)], nodes: usize) -> Option<Self> {
-        u32::try_from(pairs.len()).ok()?;
+        // A bit is left for a mark.
+        i32::try_from(pairs.len()).ok()?;
         let mut starts = vec![0_u32; nodes + 1];
         for &(row, _) in pairs {
             starts[row as usize + 1] += 1;

@@ -27,6 +27,7 @@ pub(crate) mod attachment;
 pub(crate) mod audit;
 mod bending;
 pub mod coupling;
+mod crossings;
 pub(crate) mod eigen;
 mod eisenstat;
 pub(crate) mod element;

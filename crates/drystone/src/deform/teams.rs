@@ -8,7 +8,7 @@
 //! What joins a row to another one of its team is a **slot**, eight entries of the matrix side by
 //! side. In regular meshes neighbours are as many nodes away everywhere, so a slot joins two whole
 //! rows; where too few lanes agree, each lane of an odd slot has a row of its own. Entries between
-//! domains are kept apart, one by one.
+//! domains are kept apart ([`super::crossings`]).
 //!
 //! The matrix is symmetric: a slot left of the diagonal has the numbers of the one that joins the
 //! same rows the other way, to be read turned over.
@@ -16,6 +16,7 @@
 //! How many teams there are depends on the number of nodes and on how well the system is to be
 //! solved, not on threads.
 
+use super::crossings::{self, Crossings, OfRow};
 use super::gradients::Effort;
 use super::rows::{Exact, Own};
 use crate::substep::crew::Worker;
@@ -54,10 +55,7 @@ pub(crate) struct Teams {
     /// Blocks row after row, and entries before a unit matrix.
     pub(super) near: Slots<[Column; 9]>,
     pub(super) far: Slots<[Column; 1]>,
-    /// Nodes with entries in other domains, team after team, and where each team's start.
-    borders: Vec<Border>,
-    border_starts: Vec<usize>,
-    outer: Vec<Outer>,
+    pub(super) crossings: Crossings,
 }
 
 /// Slots row after row.
@@ -73,25 +71,6 @@ pub(super) struct Slots<T> {
     /// The entry of each lane of these numbers, or [`NONE`].
     from: Vec<[u32; LANES]>,
     values: Vec<T>,
-}
-
-/// A node, by row and lane, and its entries in other domains.
-#[derive(Debug)]
-struct Border {
-    own: [u32; 2],
-    outer: Range<usize>,
-}
-
-/// An entry between domains.
-#[derive(Debug)]
-struct Outer {
-    /// Row and lane of the other node.
-    other: [u32; 2],
-    /// Which one of the near (`true`) or far entries it is.
-    from: (bool, u32),
-    /// Whether its block is to be turned over.
-    is_turned: bool,
-    block: [f32; 9],
 }
 
 impl<T: Copy> Slots<T> {
@@ -201,12 +180,11 @@ impl Teams {
         all.inverse = vec![Symmetric::default(); rows];
         let mut whole = [Whole::new(), Whole::new()];
         for team in 0..teams {
-            all.border_starts.push(all.borders.len());
             for row in all.rows(team) {
                 all.join(row, exact, &seats, &mut whole);
             }
         }
-        all.border_starts.push(all.borders.len());
+        all.crossings.finish();
         all.near.cuts.push([all.near.rows.len() as u32; 2]);
         all.far.cuts.push([all.far.rows.len() as u32; 2]);
         all
@@ -224,11 +202,11 @@ impl Teams {
         // Left and right of the diagonal.
         let mut near = [ByDistance::new(), ByDistance::new()];
         let mut far = [ByDistance::new(), ByDistance::new()];
+        let mut crossing = OfRow::default();
         for (lane, &node) in self.nodes[row].iter().enumerate() {
             if node == NONE {
                 continue;
             }
-            let first = self.outer.len();
             for (is_near, at, column) in exact.entries(node as usize) {
                 let [other, other_lane] = seats[column as usize];
                 let lists = if is_near { &mut near } else { &mut far };
@@ -239,21 +217,13 @@ impl Teams {
                         list.entry(away).or_insert([NONE; LANES])[lane] = at;
                     }
                 } else {
-                    self.outer.push(Outer {
-                        other: [other, other_lane],
-                        from: (is_near, at),
-                        is_turned: column < node,
-                        block: [0.0; 9],
-                    });
+                    let seats = [[row as u32, lane as u32], [other, other_lane]];
+                    let is_same_team = team.contains(&(other as usize));
+                    crossing.take((is_near, at), column < node, seats, is_same_team);
                 }
             }
-            if self.outer.len() > first {
-                self.borders.push(Border {
-                    own: [row as u32, lane as u32],
-                    outer: first..self.outer.len(),
-                });
-            }
         }
+        (self.crossings).add(row as u32, crossing, row == team.start);
         let start = [self.near.rows.len(), self.far.rows.len()];
         (self.near).add(row as u32, &near[0], whole_near, Default::default());
         (self.far).add(row as u32, &far[0], whole_far, Default::default());
@@ -289,28 +259,6 @@ impl Teams {
         lanes.filter_map(|(lane, &node)| (node != NONE).then_some((lane, node as usize)))
     }
 
-    /// Writes what entries of other domains take of a vector into another one, for a team.
-    pub(super) fn cross(&self, team: usize, vector: &Shared<'_, Row>, out: &Shared<'_, Row>) {
-        let borders = self.border_starts[team]..self.border_starts[team + 1];
-        for Border { own, outer } in &self.borders[borders] {
-            let mut sum = [0.0; 3];
-            for Outer { other, block, .. } in &self.outer[outer.clone()] {
-                let [row, lane] = other.map(|x| x as usize);
-                let all = vector.read(row);
-                let v = [all[0].0[lane], all[1].0[lane], all[2].0[lane]];
-                for axis in 0..3 {
-                    let of_row = &block[3 * axis..3 * axis + 3];
-                    sum[axis] += of_row[0] * v[0] + of_row[1] * v[1] + of_row[2] * v[2];
-                }
-            }
-            out.change(own[0] as usize, |row| {
-                for axis in 0..3 {
-                    row[axis].0[own[1] as usize] = sum[axis];
-                }
-            });
-        }
-    }
-
     /// The matrix, to be written.
     pub(super) fn writing(&mut self) -> Writing<'_> {
         Writing {
@@ -319,7 +267,7 @@ impl Teams {
             far: self.far.writing(),
             diagonal: Shared::new(&mut self.diagonal),
             inverse: Shared::new(&mut self.inverse),
-            outer: Shared::new(&mut self.outer),
+            crossings: self.crossings.writing(),
         }
     }
 }
@@ -337,7 +285,7 @@ pub(super) struct Writing<'a> {
     far: (&'a [[u32; LANES]], Shared<'a, [Column; 1]>),
     diagonal: Shared<'a, Symmetric>,
     inverse: Shared<'a, Symmetric>,
-    outer: Shared<'a, Outer>,
+    crossings: crossings::Writing<'a>,
 }
 
 impl Writing<'_> {
@@ -367,22 +315,7 @@ impl Writing<'_> {
                 }
             });
         }
-        for k in worker.share(self.outer.len()) {
-            self.outer.change(k, |outer| {
-                let (is_near, at) = outer.from;
-                if is_near {
-                    let block = exact.block(at as usize).map(|x| x as f32);
-                    outer.block = if outer.is_turned {
-                        std::array::from_fn(|k| block[k % 3 * 3 + k / 3])
-                    } else {
-                        block
-                    };
-                } else if is_far_new {
-                    let x = exact.far(at as usize) as f32;
-                    outer.block = [x, 0.0, 0.0, 0.0, x, 0.0, 0.0, 0.0, x];
-                }
-            });
-        }
+        self.crossings.copy(&exact, is_far_new, worker);
     }
 
     /// Writes the diagonal blocks of a row's nodes and their inverses: what `of` says of a node.
