@@ -92,10 +92,10 @@ fn less_near<V: Wide, const IS_TURNED: bool>(
     for slot in range {
         let (block, row) = slots.read(slot, vector);
         let v = load::<V>(&row);
-        for axis in 0..3 {
+        for (axis, of_axis) in sum.iter_mut().enumerate() {
             let [first, stride] = if IS_TURNED { [axis, 3] } else { [3 * axis, 1] };
             let entry = |k: usize| V::load(&block[first + k * stride]);
-            sum[axis] = sum[axis] - dot([entry(0), entry(1), entry(2)], v);
+            *of_axis = *of_axis - dot([entry(0), entry(1), entry(2)], v);
         }
     }
     sum
@@ -126,33 +126,33 @@ fn with_crossings<V: Wide>(
     let Crossings { near, far, .. } = &teams.crossings;
     for slot in near.before(row) {
         let (block, row) = near.read(slot, vector);
-        sum = with_near(sum, block, from_before::<V>(&row));
+        sum = with_near(sum, block, of_lane_before::<V>(&row));
     }
     for slot in near.after(row) {
         let (block, row) = near.read(slot, vector);
-        sum = with_near(sum, block, from_after::<V>(&row));
+        sum = with_near(sum, block, of_lane_after::<V>(&row));
     }
     for slot in far.before(row) {
         let ([value], row) = far.read(slot, vector);
-        sum = add(sum, scale(from_before::<V>(&row), V::load(value)));
+        sum = add(sum, scale(of_lane_before::<V>(&row), V::load(value)));
     }
     for slot in far.after(row) {
         let ([value], row) = far.read(slot, vector);
-        sum = add(sum, scale(from_after::<V>(&row), V::load(value)));
+        sum = add(sum, scale(of_lane_after::<V>(&row), V::load(value)));
     }
     sum
 }
 
 #[inline(always)]
-fn from_before<V: Wide>(row: &Row) -> [V; 3] {
+fn of_lane_before<V: Wide>(row: &Row) -> [V; 3] {
     let [x, y, z] = load::<V>(row);
-    [x.from_before(), y.from_before(), z.from_before()]
+    [x.of_lane_before(), y.of_lane_before(), z.of_lane_before()]
 }
 
 #[inline(always)]
-fn from_after<V: Wide>(row: &Row) -> [V; 3] {
+fn of_lane_after<V: Wide>(row: &Row) -> [V; 3] {
     let [x, y, z] = load::<V>(row);
-    [x.from_after(), y.from_after(), z.from_after()]
+    [x.of_lane_after(), y.of_lane_after(), z.of_lane_after()]
 }
 
 /// A sum, and a block times a vector.

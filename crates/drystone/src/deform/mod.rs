@@ -39,6 +39,7 @@ mod large_tests;
 pub(crate) mod meeting;
 mod membranes;
 mod mesh;
+mod placed;
 pub(crate) mod proximity;
 pub mod rescue;
 mod rounds;

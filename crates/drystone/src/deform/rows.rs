@@ -15,9 +15,10 @@
 //! from each other are joined by nothing else; they need one number and not nine, the same as long
 //! as steps are as long.
 
-use super::element::{Curvature, Element, Local};
+use super::element::{Element, Local};
 use super::joints::Joints;
 use super::membranes::{self, Builder, Membranes, State};
+use super::placed::{NONE, Placed};
 use crate::space::D3;
 use crate::substep::crew::{self, Worker};
 use crate::substep::shared::Shared;
@@ -31,8 +32,6 @@ pub(crate) type Own = [f64; 6];
 
 /// Ranges of nodes that threads share out, whatever their number.
 pub(crate) const DOMAINS: usize = 8;
-/// No link.
-const NONE: u32 = u32::MAX;
 
 /// The nodes of a domain, of so many.
 pub(crate) fn domain(count: usize, domain: usize) -> Range<usize> {
@@ -71,6 +70,8 @@ struct Values {
     own: Vec<Own>,
     /// What stands before the unit matrix in each far entry, for steps of these dt and `share`.
     far: Vec<f64>,
+    /// The sum of those of each row.
+    far_sums: Vec<f64>,
     step: [f64; 2],
 }
 
@@ -161,48 +162,6 @@ impl Exact<'_> {
             }
         }
         sum
-    }
-}
-
-/// An element and where its blocks are.
-#[derive(Debug)]
-struct Placed {
-    element: Element,
-    /// Nodes, the last repeated where there are fewer than four.
-    nodes: [u32; 4],
-    /// Link of each pair of nodes, four by four, where the first one is the lesser.
-    links: [u32; 16],
-}
-
-impl Placed {
-    fn new(element: Element, joints: &Joints) -> Self {
-        let list = element.nodes();
-        let node = |k: usize| list[k.min(list.len() - 1)];
-        let link = |k: usize| {
-            let (a, b) = (node(k / 4), node(k % 4));
-            joints.link(a, b).filter(|_| a < b).unwrap_or(NONE)
-        };
-        Self {
-            nodes: [0, 1, 2, 3].map(node),
-            links: std::array::from_fn(link),
-            element,
-        }
-    }
-
-    /// What it does with its nodes at these places.
-    fn linearise(&self, x: [[f64; 3]; 4], out: &mut Local) {
-        let Some((sheet, damping)) = self.element.membrane([x[0], x[1], x[2]]) else {
-            let x = x.as_flattened();
-            return self.element.linearise(3, x, Curvature::Projected, out);
-        };
-        out.gradient[..9].copy_from_slice(sheet.gradient.as_flattened());
-        for row in 0..9 {
-            for column in 0..9 {
-                let entry = sheet.stiffness[row / 3][column / 3][row % 3 * 3 + column % 3];
-                out.stiffness[row * 9 + column] = entry;
-                out.damping[row * 9 + column] = damping * entry;
-            }
-        }
     }
 }
 
@@ -371,6 +330,7 @@ impl BlockRows {
             tensions: vec![0.0; links],
             own: vec![[0.0; 6]; nodes],
             far: vec![0.0; far],
+            far_sums: vec![0.0; nodes],
             step: [0.0; 2],
         };
         Some(Self { plan, values })
@@ -403,6 +363,9 @@ impl BlockRows {
             for (value, (stiffness, damping)) in values.far.iter_mut().zip(bending) {
                 *value = step[0] * damping + step[1] * stiffness;
             }
+            for (node, sum) in values.far_sums.iter_mut().enumerate() {
+                *sum = values.far[plan.joints.far.row(node)].iter().sum();
+            }
         }
         let out = Writing {
             states: Shared::new(&mut values.states),
@@ -416,7 +379,7 @@ impl BlockRows {
             plan,
             blocks: &values.blocks,
             tensions: &values.tensions,
-            far: &values.far,
+            far_sums: &values.far_sums,
             places,
         };
         let is_begun = !plan.single.is_empty();
@@ -462,7 +425,7 @@ struct Sums<'a> {
     plan: &'a Plan,
     blocks: &'a [Block3],
     tensions: &'a [f64],
-    far: &'a [f64],
+    far_sums: &'a [f64],
     places: &'a [[f64; 3]],
 }
 
@@ -495,9 +458,9 @@ impl Sums<'_> {
         }
         for at in joints.far.row(node) {
             pull(joints.far.columns[at], self.plan.far_stiffness[at]);
-            for own in &mut own[..3] {
-                *own -= self.far[at];
-            }
+        }
+        for own in &mut own[..3] {
+            *own -= self.far_sums[node];
         }
         (own, force)
     }

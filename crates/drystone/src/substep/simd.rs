@@ -57,9 +57,9 @@ pub trait Wide:
     /// Lane j of row i becomes lane i of row j.
     fn transpose(rows: [Self; LANES]) -> [Self; LANES];
     /// Each lane takes from the one before it, the first from the last.
-    fn from_before(self) -> Self;
+    fn of_lane_before(self) -> Self;
     /// Each lane takes from the one after it, the last from the first.
-    fn from_after(self) -> Self;
+    fn of_lane_after(self) -> Self;
     /// Four numbers of each of four columns, from place `first` on: those of a place side by side.
     fn side_by_side(columns: &[Column; DOUBLES], first: usize) -> [Self::Double; DOUBLES];
     /// [`Wide::transpose`] for four rows of double precision.
@@ -144,12 +144,12 @@ impl Wide for Portable {
         })
     }
     #[inline(always)]
-    fn from_before(self) -> Self {
+    fn of_lane_before(self) -> Self {
         let [a, b, c, d, e, f, g, h] = self.0;
         Self([h, a, b, c, d, e, f, g])
     }
     #[inline(always)]
-    fn from_after(self) -> Self {
+    fn of_lane_after(self) -> Self {
         let [a, b, c, d, e, f, g, h] = self.0;
         Self([b, c, d, e, f, g, h, a])
     }
@@ -260,14 +260,14 @@ mod avx {
             }
         }
         #[inline(always)]
-        fn from_before(self) -> Self {
+        fn of_lane_before(self) -> Self {
             unsafe {
                 let from = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6);
                 Self(_mm256_permutevar8x32_ps(self.0, from))
             }
         }
         #[inline(always)]
-        fn from_after(self) -> Self {
+        fn of_lane_after(self) -> Self {
             unsafe {
                 let from = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
                 Self(_mm256_permutevar8x32_ps(self.0, from))
