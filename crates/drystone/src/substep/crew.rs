@@ -17,10 +17,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
 
-use super::shared::Shared;
+use super::shared::{Piece, Shared, join};
 
 /// Turns of the spin loop before a waiting thread offers its core to others.
 const SPINS: u32 = 2_000;
+/// Bytes that are worth a thread to move.
+const WORTH_MOVING: usize = 1 << 18;
 /// Offers of its core, less than a microsecond each, before a thread without work falls asleep.
 const OFFERS: u32 = 1_000;
 
@@ -124,6 +126,26 @@ pub(crate) fn deal(threads: usize, parts: usize, work: impl Fn(usize) + Sync) {
     });
 }
 
+/// Does two different things, side by side if there are threads for it.
+pub(crate) fn both<A: Send, B: Send>(
+    threads: usize,
+    first: impl Fn() -> A + Sync,
+    second: impl Fn() -> B + Sync,
+) -> (A, B) {
+    if threads <= 1 {
+        return (first(), second());
+    }
+    let (one, other) = (Mutex::new(None), Mutex::new(None));
+    deal(2, 2, |part| match part {
+        0 => *one.lock().unwrap_or_else(PoisonError::into_inner) = Some(first()),
+        _ => *other.lock().unwrap_or_else(PoisonError::into_inner) = Some(second()),
+    });
+    let one = one.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let other = other.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // Both have been dealt; a thread that failed has failed everybody.
+    (one.unwrap_or_else(&first), other.unwrap_or_else(&second))
+}
+
 /// What `work` makes of each of so many pieces, piece after piece: threads take pieces as they get
 /// done, and the answer does not depend on their number.
 pub(crate) fn gather<T: Send>(
@@ -136,14 +158,35 @@ pub(crate) fn gather<T: Send>(
         (0..pieces).for_each(|piece| work(piece, &mut all));
         return all;
     }
-    let mut lists: Vec<Vec<T>> = (0..pieces).map(|_| Vec::new()).collect();
-    let shared = Shared::new(&mut lists);
-    deal(threads, pieces, |piece| {
-        shared.change(piece, |list| work(piece, list));
+    let workers = threads.min(pieces);
+    let mut lists: Vec<Vec<T>> = (0..workers).map(|_| Vec::new()).collect();
+    let mut parts = vec![Piece::default(); pieces];
+    let (shared, all_parts) = (Shared::new(&mut lists), Shared::new(&mut parts));
+    let next = AtomicUsize::new(0);
+    run(workers, |worker| {
+        shared.change(worker.index(), |list| {
+            loop {
+                let piece = next.fetch_add(1, Ordering::Relaxed);
+                if piece >= pieces {
+                    return;
+                }
+                let start = list.len();
+                work(piece, list);
+                all_parts.change(piece, |part| {
+                    *part = Piece {
+                        list: worker.index(),
+                        range: start..list.len(),
+                    };
+                });
+            }
+        });
     });
-    let mut all = Vec::with_capacity(lists.iter().map(Vec::len).sum());
-    lists.iter_mut().for_each(|list| all.append(list));
-    all
+    let bytes = lists.iter().map(Vec::len).sum::<usize>() * size_of::<T>();
+    join(&mut lists, &parts, |work| {
+        run(workers.min(1 + bytes / WORTH_MOVING), |worker| {
+            work(worker.share(pieces));
+        });
+    })
 }
 
 /// Things of which so many are worth a thread, where there is little to do for each.

@@ -81,3 +81,93 @@ impl<T: Copy> Shared<'_, T> {
         unsafe { *self.start.add(index) = value }
     }
 }
+
+impl<T> Shared<'_, T> {
+    /// Moves a range of elements of another list to a place of this one, whose elements are not
+    /// dropped. Nobody may use what was moved, nor may another thread use its new place.
+    fn take_over(&self, place: usize, from: &Self, range: Range<usize>) {
+        assert!(range.start <= range.end && range.end <= from.len);
+        assert!(place <= self.len && range.len() <= self.len - place);
+        // SAFETY: both in range, in different lists; nobody else uses them now (see the module).
+        unsafe {
+            let source = from.start.add(range.start);
+            std::ptr::copy_nonoverlapping(source, self.start.add(place), range.len());
+        }
+    }
+}
+
+/// Part of a list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Piece {
+    /// Which list.
+    pub(crate) list: usize,
+    pub(crate) range: Range<usize>,
+}
+
+/// Lists as one, piece after piece. Pieces of one list are in its order, and all of it; `share_out`
+/// runs what it is given over ranges of numbers of pieces that do not meet, on several threads.
+pub(crate) fn join<T: Send>(
+    lists: &mut [Vec<T>],
+    pieces: &[Piece],
+    share_out: impl FnOnce(&(dyn Fn(Range<usize>) + Sync)),
+) -> Vec<T> {
+    let mut next = vec![0; lists.len()];
+    let mut places = Vec::with_capacity(pieces.len());
+    let mut count = 0;
+    for Piece { list, range } in pieces {
+        assert!(range.start == next[*list] && range.start <= range.end);
+        next[*list] = range.end;
+        places.push(count);
+        count += range.len();
+    }
+    assert!(lists.iter().zip(next).all(|(list, end)| list.len() == end));
+    // Some more may come, and moving all of them again would cost as much as this.
+    let mut all: Vec<T> = Vec::with_capacity(count + count / 8);
+    // SAFETY: only their memory is used from here on: elements are moved out below, each once, and
+    // lists that have none do not drop them.
+    lists.iter_mut().for_each(|list| unsafe { list.set_len(0) });
+    let from: Vec<Shared<'_, T>> = (lists.iter_mut())
+        .map(|list| Shared {
+            start: list.as_mut_ptr(),
+            len: list.capacity(),
+            lives: PhantomData,
+        })
+        .collect();
+    let to = Shared {
+        start: all.as_mut_ptr(),
+        len: count,
+        lives: PhantomData::<&mut [T]>,
+    };
+    share_out(&|numbers: Range<usize>| {
+        for (piece, &place) in pieces[numbers.clone()].iter().zip(&places[numbers]) {
+            to.take_over(place, &from[piece.list], piece.range.clone());
+        }
+    });
+    // SAFETY: every piece has been moved.
+    unsafe { all.set_len(count) };
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_joined_in_the_order_of_their_pieces() {
+        let words = |from: u32, to: u32| (from..to).map(|k| k.to_string()).collect::<Vec<_>>();
+        let mut lists = [words(0, 5), words(5, 7), Vec::new()];
+        let piece = |list: usize, range: Range<usize>| Piece { list, range };
+        let pieces = [
+            piece(0, 0..2),
+            piece(1, 0..2),
+            piece(2, 0..0),
+            piece(0, 2..5),
+        ];
+        let joined = join(&mut lists, &pieces, |work| {
+            work(0..1);
+            work(1..4);
+        });
+        assert_eq!(joined, ["0", "1", "5", "6", "2", "3", "4"]);
+        assert!(lists.iter().all(Vec::is_empty));
+    }
+}
