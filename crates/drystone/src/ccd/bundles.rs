@@ -32,6 +32,7 @@ mod apart;
 mod bundle;
 mod kin;
 mod pairs;
+mod planes;
 #[cfg(test)]
 mod tests;
 
@@ -42,8 +43,8 @@ use crate::space::D3;
 use crate::substep::crew;
 use crate::substep::shared::Shared;
 use crate::substep::simd::{Column, Four};
-use apart::{Point, Twice, is_between};
-use bundle::Bundle;
+use apart::{Point, Twice};
+use bundle::{Bundle, Spots};
 use glamx::DVec3;
 use kin::Kin;
 use pairs::Primitives;
@@ -55,6 +56,8 @@ const OLD: u32 = 16;
 const PIECE: usize = 32;
 /// Bundles whose kin a thread takes at a time.
 const KIN_PIECE: usize = 64;
+/// Pairs of bundles that wait before they are asked.
+const MANY: usize = 256;
 
 /// The bundles of a mesh and their tree, to be kept from step to step.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +65,7 @@ pub(super) struct Bundles {
     edges: Vec<[u32; 2]>,
     faces: Vec<[u32; 3]>,
     bundles: Vec<Bundle>,
+    spots: Vec<Spots>,
     points: Vec<Point>,
     boxes: Vec<Twice>,
     kin: Kin,
@@ -73,15 +77,17 @@ pub(super) struct Bundles {
     holder_starts: Vec<u32>,
     /// Searches since the tree was sorted.
     age: u32,
-    /// Where single precision counts from, m, and what it may err by.
+    /// Where single precision counts from, m, a bound on coordinates and reach there, and what it
+    /// may err by.
     origin: [f64; 3],
+    size: f64,
     slack: f64,
 }
 
 impl Bundles {
     /// What `keep` makes of every candidate, in an order that depends on the tree's age. With
-    /// `asked`: of those with such a vertex, after nothing but the reach of such vertices has
-    /// changed since the last search. `keep` is called on several threads.
+    /// `asked`: of those with such a vertex, after nothing but the ends and the reach of such vertices
+    /// has changed since the last search. `keep` is called on several threads.
     pub(super) fn gather<T: Send>(
         &mut self,
         mesh: &Mesh<'_>,
@@ -92,8 +98,8 @@ impl Bundles {
         let asked = asked.filter(|_| self.points.len() == swept.start.len());
         let all = asked.map_or(Vec::new(), |asked| self.holders_of(asked));
         match asked {
-            Some(asked) => self.widen(swept, asked, &all),
-            None => self.fit(mesh, swept),
+            Some(asked) if self.has_room(swept, asked) => self.widen(swept, asked, &all),
+            _ => self.fit(mesh, swept),
         }
         let this = &*self;
         let Some(asked) = asked else {
@@ -104,19 +110,18 @@ impl Bundles {
         let keep = |met: Met| is_due(met).then(|| keep(met)).flatten();
         let pieces = all.len().div_ceil(PIECE);
         let mut found = crew::gather(swept.threads, pieces, |piece, found| {
-            let mut waiting = Primitives::default();
+            let mut waiting = Waiting::new();
             let mut note = |met| found.extend(keep(met));
             for &k in all.chunks(PIECE).nth(piece).unwrap_or_default() {
                 let small = this.boxes[k as usize].small();
                 this.tree.overlapping(&small, |other| {
                     // Of two that are asked about, the smaller number finds the other.
                     if other != k && (other > k || !is_asked(other)) {
-                        this.add([k, other], &mut waiting);
-                        waiting.flush(&this.points, false, &mut note);
+                        this.add([k, other], &mut waiting, &mut note);
                     }
                 });
             }
-            waiting.flush(&this.points, true, &mut note);
+            this.flush(&mut waiting, true, &mut note);
         });
         let kin = all.iter().flat_map(|&k| this.kin.of(k as usize));
         let mut near: Vec<u32> = all.iter().chain(kin).copied().collect();
@@ -172,11 +177,14 @@ impl Bundles {
         four.into_iter().take(count)
     }
 
+    /// Whether these are the bundles of a mesh with so many vertices.
+    pub(super) fn are_of(&self, mesh: &Mesh<'_>, vertices: usize) -> bool {
+        self.points.len() == vertices && self.edges == mesh.edges && self.faces == mesh.faces
+    }
+
     /// Fits everything to a new motion.
     fn fit(&mut self, mesh: &Mesh<'_>, swept: &Swept<'_>) {
-        let is_same = self.points.len() == swept.start.len()
-            && self.edges == mesh.edges
-            && self.faces == mesh.faces;
+        let is_same = self.are_of(mesh, swept.start.len());
         if !is_same {
             self.bind(mesh, swept.start.len());
         }
@@ -189,8 +197,9 @@ impl Bundles {
         let reach = reach.fold(0.0, |most: f64, &r| most.max(r));
         let middle = 0.5 * (lower + upper);
         self.origin = middle.to_array();
-        let size = (upper - middle).max_element() + reach;
-        self.slack = 16.0 * 0.5 * f64::from(f32::EPSILON) * size;
+        // Twice what it is now, for what will be asked about again.
+        self.size = 2.0 * ((upper - middle).max_element() + reach);
+        self.slack = 16.0 * 0.5 * f64::from(f32::EPSILON) * self.size;
         self.place(swept);
         let is_old = self.age >= OLD || self.tree.len() != self.bundles.len() || !is_same;
         if is_old {
@@ -210,7 +219,7 @@ impl Bundles {
         }
         self.age = if is_old { 0 } else { self.age + 1 };
         let boxes = &self.boxes;
-        self.tree.fit(|k| boxes[k].small());
+        self.tree.fit(swept.threads, |k| boxes[k].small());
     }
 
     /// Puts all vertices and boxes where they are.
@@ -234,7 +243,19 @@ impl Bundles {
         (self.points, self.boxes) = (points, boxes);
     }
 
-    /// Makes bundles with vertices that reach farther now as large as they are.
+    /// Whether vertices that end elsewhere now, or reach farther, are within the bound on
+    /// coordinates.
+    fn has_room(&self, swept: &Swept<'_>, asked: &[bool]) -> bool {
+        let origin = DVec3::from_array(self.origin);
+        let is_inside = |v: usize| {
+            let off = DVec3::from_array(swept.end[v]) - origin;
+            let reach = swept.reach[0][v].max(swept.reach[1][v]);
+            off.abs().max_element() + reach <= self.size
+        };
+        (0..asked.len()).all(|v| !asked[v] || is_inside(v))
+    }
+
+    /// Makes bundles with vertices that end elsewhere now, or reach farther, large enough.
     fn widen(&mut self, swept: &Swept<'_>, asked: &[bool], bundles: &[u32]) {
         for v in (0..asked.len()).filter(|&v| asked[v]) {
             self.points[v] = self.point(swept, v);
@@ -273,7 +294,7 @@ impl Bundles {
         self.edges = mesh.edges.to_vec();
         self.faces = mesh.faces.to_vec();
         self.points = vec![Point::default(); vertices];
-        self.bundles = bundle::bind(mesh, vertices);
+        (self.bundles, self.spots) = bundle::bind(mesh, vertices);
         let mut holders = Vec::new();
         for (k, bundle) in self.bundles.iter().enumerate() {
             holders.extend(bundle.vertices().map(|v| (v, k as u32)));
@@ -294,25 +315,58 @@ impl Bundles {
 
     /// Candidates of some groups of bundles with others that are not their kin.
     fn meet_leaves(&self, leaves: Range<usize>, met: &mut impl FnMut(Met)) {
-        let mut waiting = Primitives::default();
-        self.tree.pairs_from(leaves, |a, b| {
-            self.add([a, b], &mut waiting);
-            waiting.flush(&self.points, false, met);
-        });
-        waiting.flush(&self.points, true, met);
+        let mut waiting = Waiting::new();
+        self.tree
+            .pairs_from(leaves, |a, b| self.add([a, b], &mut waiting, met));
+        self.flush(&mut waiting, true, met);
     }
 
-    /// Adds the primitives of two bundles to those to be asked, unless they are kin or a plane is
-    /// between them.
-    fn add(&self, [a, b]: [u32; 2], waiting: &mut Primitives) {
+    /// Adds two bundles to those to be asked, unless they are kin.
+    #[inline(always)]
+    fn add(&self, [a, b]: [u32; 2], waiting: &mut Waiting, met: &mut impl FnMut(Met)) {
         // In one order, whoever found whom.
-        let pair = [a.min(b), a.max(b)].map(|k| k as usize);
-        if self.kin.has(pair) {
+        let pair = [a.min(b), a.max(b)];
+        if self.kin.has(pair.map(|k| k as usize)) {
             return;
         }
-        let bundles = pair.map(|k| &self.bundles[k]);
-        if !is_between(&self.points, bundles, pair.map(|k| &self.boxes[k])) {
-            waiting.add(bundles[0], bundles[1]);
+        if pair.iter().all(|&k| self.spots[k as usize].are_known()) {
+            waiting.bundles.push(pair);
+        } else {
+            waiting
+                .primitives
+                .add(pair.map(|k| &self.bundles[k as usize]));
+        }
+        if waiting.bundles.len() >= MANY {
+            self.flush(waiting, false, met);
+        }
+    }
+
+    /// Asks pairs of bundles, and then those of primitives if they are many or `is_last`.
+    #[inline(never)]
+    fn flush(&self, waiting: &mut Waiting, is_last: bool, met: &mut impl FnMut(Met)) {
+        let Waiting {
+            bundles,
+            primitives,
+        } = waiting;
+        planes::not_apart(&self.points, &self.spots, bundles, |pair| {
+            primitives.add(pair.map(|k| &self.bundles[k as usize]));
+        });
+        bundles.clear();
+        primitives.flush(&self.points, is_last, met);
+    }
+}
+
+/// What waits to be asked for planes between it.
+struct Waiting {
+    bundles: Vec<[u32; 2]>,
+    primitives: Primitives,
+}
+
+impl Waiting {
+    fn new() -> Self {
+        Self {
+            bundles: Vec::with_capacity(MANY),
+            primitives: Primitives::with_room(),
         }
     }
 }

@@ -17,6 +17,8 @@
 
 use crate::shape::Bounds;
 use crate::space::{Components, Space};
+use crate::substep::crew;
+use crate::substep::shared::Shared;
 use crate::substep::simd::{Four, Which};
 use std::ops::Range;
 
@@ -175,7 +177,7 @@ impl<S: Space> BoxTree<S> {
         &mut self,
         all: &Bounds<S>,
         count: usize,
-        bounds_of: impl Fn(usize) -> Bounds<S>,
+        bounds_of: impl Fn(usize) -> Bounds<S> + Sync,
     ) {
         self.sort(all, (0..count).map(&bounds_of));
         self.refit(all, count, bounds_of);
@@ -186,12 +188,12 @@ impl<S: Space> BoxTree<S> {
         &mut self,
         all: &Bounds<S>,
         count: usize,
-        bounds_of: impl Fn(usize) -> Bounds<S>,
+        bounds_of: impl Fn(usize) -> Bounds<S> + Sync,
     ) {
         if self.order.len() != count {
             return self.rebuild(all, count, bounds_of);
         }
-        self.fit(|k| Small::around(&bounds_of(k), all.lower));
+        self.fit(1, |k| Small::around(&bounds_of(k), all.lower));
     }
 }
 
@@ -212,28 +214,35 @@ impl<S: Space, const T: usize> BoxTree<S, T> {
     }
 
     /// Fits the tree to boxes in the order that they were sorted in.
-    pub(super) fn fit(&mut self, small_of: impl Fn(usize) -> Small<T>) {
-        self.groups.clear();
+    pub(super) fn fit(&mut self, threads: usize, small_of: impl Fn(usize) -> Small<T> + Sync) {
         self.levels.clear();
-        self.levels.push(0);
-        for members in self.order.chunks(GROUP) {
-            let mut group = Group::EMPTY;
-            for (lane, &(_, k)) in members.iter().enumerate() {
-                group.set(lane, &small_of(k as usize));
-            }
-            self.groups.push(group);
+        let (mut start, mut count) = (0, self.leaves());
+        self.levels.push(start);
+        while count > 1 {
+            start += count;
+            count = count.div_ceil(GROUP);
+            self.levels.push(start);
         }
-        let (mut start, mut end) = (0, self.groups.len());
-        while end - start > 1 {
-            self.levels.push(end);
-            for first in (start..end).step_by(GROUP) {
+        self.groups.resize(start + count, Group::EMPTY);
+        let (order, groups) = (&self.order, Shared::new(&mut self.groups));
+        crew::run_over(self.order.len().div_ceil(GROUP), threads, |leaves| {
+            for leaf in leaves {
                 let mut group = Group::EMPTY;
-                for below in first..end.min(first + GROUP) {
-                    group.set(below - first, &self.groups[below].union());
+                let members = order[leaf * GROUP..].iter().take(GROUP);
+                for (lane, &(_, k)) in members.enumerate() {
+                    group.set(lane, &small_of(k as usize));
                 }
-                self.groups.push(group);
+                groups.write(leaf, group);
             }
-            (start, end) = (end, self.groups.len());
+        });
+        for level in self.levels.windows(2) {
+            let (below, above) = self.groups[level[0]..].split_at_mut(level[1] - level[0]);
+            for (children, parent) in below.chunks(GROUP).zip(above) {
+                *parent = Group::EMPTY;
+                for (lane, child) in children.iter().enumerate() {
+                    parent.set(lane, &child.union());
+                }
+            }
         }
     }
 
@@ -256,6 +265,15 @@ impl<S: Space, const T: usize> BoxTree<S, T> {
         self.order.len().div_ceil(GROUP)
     }
 
+    /// The box around a group of boxes.
+    #[inline(always)]
+    fn around(&self, leaf: usize) -> Small<T> {
+        match self.levels.get(1) {
+            Some(above) => self.groups[above + leaf / GROUP].lane(leaf % GROUP),
+            None => self.groups[leaf].union(),
+        }
+    }
+
     /// Calls `found` with the numbers of two different boxes that overlap: each pair once, if
     /// every group of boxes is asked once.
     pub(super) fn pairs_from(&self, leaves: Range<usize>, mut found: impl FnMut(u32, u32)) {
@@ -269,7 +287,7 @@ impl<S: Space, const T: usize> BoxTree<S, T> {
                     found(self.order[at + lane].1, self.order[at + other].1);
                 }
             }
-            let around = own.union();
+            let around = self.around(leaf);
             let mut child = leaf;
             for level in 1..self.levels.len() {
                 let group = &self.groups[self.levels[level] + child / GROUP];
@@ -298,7 +316,7 @@ impl<S: Space, const T: usize> BoxTree<S, T> {
         }
         let mut waiting = [(0, 0); WAITING];
         for leaf in leaves {
-            let around = self.groups[leaf].union();
+            let around = self.around(leaf);
             other.descend((other.levels.len() - 1, 0), &around, &mut waiting, |met| {
                 meet((leaf, self), (met, other), &mut found);
             });
@@ -351,11 +369,14 @@ fn meet<S: Space, const T: usize>(
     (met, other): (usize, &BoxTree<S, T>),
     found: &mut impl FnMut(u32, u32),
 ) {
-    let members = own.order[leaf * GROUP..].iter().take(GROUP);
-    for (lane, &(_, mine)) in members.enumerate() {
-        let overlapping = other.groups[met].overlapping(&own.groups[leaf].lane(lane));
-        for lane in lanes(overlapping) {
-            found(mine, other.order[met * GROUP + lane].1);
+    let (group, others) = (&own.groups[leaf], &other.groups[met]);
+    // Half of them are too far from all of the others.
+    for mine in lanes(group.overlapping(&other.around(met))) {
+        let Some(&(_, number)) = own.order.get(leaf * GROUP + mine) else {
+            return;
+        };
+        for lane in lanes(others.overlapping(&group.lane(mine))) {
+            found(number, other.order[met * GROUP + lane].1);
         }
     }
 }

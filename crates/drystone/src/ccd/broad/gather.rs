@@ -13,7 +13,7 @@ const PIECE: usize = 64;
 
 impl<S: Space> BroadPhase<S> {
     /// What `keep` makes of every candidate, or of those with a vertex that is `asked` about, where
-    /// nothing but the reach of such vertices has changed since the last search. The trees are
+    /// nothing but the ends and the reach of such vertices have changed since the last search. The trees are
     /// those of the last sweep until they are old, so the order is not always the same: sort
     /// what comes back. `keep` is called on several threads.
     pub(crate) fn gather<T: Send>(
@@ -23,14 +23,22 @@ impl<S: Space> BroadPhase<S> {
         asked: Option<&[bool]>,
         keep: impl Fn(Met) -> Option<T> + Sync,
     ) -> Result<Vec<T>, BroadError> {
-        check(mesh, swept.start.len(), swept.end.len())?;
-        for (vertex, (from, to)) in swept.start.iter().zip(swept.end).enumerate() {
-            if !from.iter().chain(to).all(|x| x.is_finite()) {
-                return Err(BroadError::NotFinite { vertex });
+        match asked {
+            Some(asked) => {
+                let due = (0..asked.len()).filter(|&v| asked[v]);
+                due.map(|v| check_vertex(swept, v))
+                    .collect::<Result<(), _>>()?;
             }
-        }
-        for &reach in swept.reach.into_iter().flatten() {
-            check_separation(reach)?;
+            None => {
+                // What is known has been checked.
+                let (start, end) = (swept.start.len(), swept.end.len());
+                if start != end || !self.bundles.are_of(mesh, end) {
+                    check(mesh, start, end)?;
+                }
+                let all = 0..swept.start.len();
+                all.map(|v| check_vertex(swept, v))
+                    .collect::<Result<(), _>>()?;
+            }
         }
         if S::DIM == 3 {
             return Ok(self.bundles.gather(mesh, swept, asked, keep));
@@ -73,4 +81,14 @@ impl<S: Space> BroadPhase<S> {
             });
         }))
     }
+}
+
+/// Fails if a vertex is nowhere, or reaches no distance.
+fn check_vertex(swept: &Swept<'_>, vertex: usize) -> Result<(), BroadError> {
+    let [from, to] = [swept.start[vertex], swept.end[vertex]];
+    if !from.iter().chain(&to).all(|x| x.is_finite()) {
+        return Err(BroadError::NotFinite { vertex });
+    }
+    check_separation(swept.reach[0][vertex])?;
+    check_separation(swept.reach[1][vertex])
 }

@@ -4,7 +4,7 @@ use crate::ccd::broad::Mesh;
 
 /// Edges, and faces, of a bundle at most.
 pub(super) const MOST: usize = 4;
-/// Vertices of a bundle between which planes are looked for: twice four side by side.
+/// Vertices of a bundle between which planes are looked for.
 pub(super) const SPOTS: usize = 8;
 /// No vertex.
 pub(super) const NONE: u32 = u32::MAX;
@@ -20,12 +20,41 @@ pub(super) struct Bundle {
     pub(super) faces: [u32; MOST],
     ends: [[u32; 2]; MOST],
     corners: [[u32; 3]; MOST],
-    /// All vertices once, padded by repetition, and how many fours of them there are: none where
-    /// they are too many.
-    pub(super) spots: [u32; SPOTS],
-    pub(super) fours: u32,
     /// Whether a face has any of the vertices.
     has_faces: bool,
+}
+
+/// The vertices of a bundle, each once, padded by repetition of the last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spots(pub(super) [u32; SPOTS]);
+
+impl Spots {
+    /// Of a bundle with too many vertices.
+    const NOWHERE: Self = Self([NONE; SPOTS]);
+
+    fn of(bundle: &Bundle) -> Self {
+        let mut all: Vec<u32> = bundle.vertices().collect();
+        all.sort_unstable();
+        all.dedup();
+        match all.last() {
+            Some(&last) if all.len() <= SPOTS => {
+                Self(std::array::from_fn(|k| all.get(k).copied().unwrap_or(last)))
+            }
+            _ => Self::NOWHERE,
+        }
+    }
+
+    /// Whether the vertices are known.
+    #[inline(always)]
+    pub(super) fn are_known(&self) -> bool {
+        self.0[0] != NONE
+    }
+
+    /// Whether there are more than the first half of places has room for.
+    #[inline(always)]
+    pub(super) fn are_many(&self) -> bool {
+        self.0[SPOTS / 2] != self.0[SPOTS / 2 - 1]
+    }
 }
 
 impl Bundle {
@@ -37,8 +66,6 @@ impl Bundle {
         faces: [0; MOST],
         ends: [[0; 2]; MOST],
         corners: [[0; 3]; MOST],
-        spots: [0; SPOTS],
-        fours: 0,
         has_faces: false,
     };
 
@@ -65,22 +92,14 @@ impl Bundle {
         self.has_faces && is_point(other) || other.has_faces && is_point(self)
     }
 
-    fn note_spots(&mut self, is_in_face: &[bool]) {
-        let mut all: Vec<u32> = self.vertices().collect();
-        all.sort_unstable();
-        all.dedup();
-        self.has_faces = all.iter().any(|&v| is_in_face[v as usize]);
-        if let Some(&last) = all.last()
-            && all.len() <= SPOTS
-        {
-            self.fours = all.len().div_ceil(4) as u32;
-            self.spots = std::array::from_fn(|k| all.get(k).copied().unwrap_or(last));
-        }
+    fn note_faces(&mut self, is_in_face: &[bool]) {
+        let has_faces = self.vertices().any(|v| is_in_face[v as usize]);
+        self.has_faces = has_faces;
     }
 }
 
 /// Ties edges and faces to their lowest vertices.
-pub(super) fn bind(mesh: &Mesh<'_>, vertices: usize) -> Vec<Bundle> {
+pub(super) fn bind(mesh: &Mesh<'_>, vertices: usize) -> (Vec<Bundle>, Vec<Spots>) {
     let own = |v: usize| Bundle {
         vertex: v as u32,
         ..Bundle::EMPTY
@@ -108,9 +127,10 @@ pub(super) fn bind(mesh: &Mesh<'_>, vertices: usize) -> Vec<Bundle> {
         }
     }
     for bundle in &mut bundles {
-        bundle.note_spots(&is_in_face);
+        bundle.note_faces(&is_in_face);
     }
-    bundles
+    let spots = bundles.iter().map(Spots::of).collect();
+    (bundles, spots)
 }
 
 /// A bundle with room for one more, a new one if this one is full.

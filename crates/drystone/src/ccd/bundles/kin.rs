@@ -6,10 +6,13 @@
 //! they are listed once.
 
 use super::apart::Point;
-use super::bundle::Bundle;
+use super::bundle::{Bundle, NONE};
 use super::pairs::Primitives;
 use crate::ccd::broad::Met;
 use std::ops::Range;
+
+/// Kin with larger numbers that are looked at together.
+const LATER: usize = 16;
 
 /// Which bundles share vertices, and their primitives that share none.
 #[derive(Clone, Debug, Default)]
@@ -17,8 +20,9 @@ pub(super) struct Kin {
     /// Bundles that share a vertex with each bundle, rising, and where each one's start.
     list: Vec<u32>,
     starts: Vec<u32>,
-    /// Where those of each bundle with larger numbers start.
-    later: Vec<u32>,
+    /// Those of each bundle with larger numbers, padded by [`NONE`]; where they are too many for it,
+    /// the last of them is not padding.
+    later: Vec<[u32; LATER]>,
     /// Pairs of primitives of bundles and later kin of theirs, and where each bundle's start.
     primitives: Primitives,
     primitive_starts: Vec<[usize; 2]>,
@@ -40,9 +44,12 @@ impl Kin {
             own.dedup();
             let before = own.partition_point(|&other| other < k);
             for &other in &own[before..] {
-                kin.primitives.add(bundle, &bundles[other as usize]);
+                kin.primitives.add_kin([bundle, &bundles[other as usize]]);
             }
-            kin.later.push((kin.list.len() + before) as u32);
+            let later = own[before..].iter().copied().chain(std::iter::repeat(NONE));
+            let mut row = [NONE; LATER];
+            row.iter_mut().zip(later).for_each(|(slot, k)| *slot = k);
+            kin.later.push(row);
             kin.list.append(&mut own);
             kin.starts.push(kin.list.len() as u32);
             kin.primitive_starts.push(kin.primitives.len());
@@ -59,8 +66,10 @@ impl Kin {
     /// Whether two bundles share a vertex, the smaller number first.
     #[inline(always)]
     pub(super) fn has(&self, [first, second]: [usize; 2]) -> bool {
-        let later = self.later[first] as usize..self.starts[first + 1] as usize;
-        self.list[later].contains(&(second as u32))
+        let (row, second) = (&self.later[first], second as u32);
+        // No branches: where it is found is a toss.
+        let is_there = row.iter().fold(false, |is, &k| is | (k == second));
+        is_there || row[LATER - 1] != NONE && self.of(first).contains(&second)
     }
 
     /// Pairs of primitives of some bundles with later kin of theirs that no plane is between.

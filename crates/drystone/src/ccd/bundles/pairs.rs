@@ -14,7 +14,7 @@ use crate::substep::simd::{Column, Instructions, LANES, Wide, dispatch};
 use std::ops::Range;
 
 /// Pairs that are asked before any answer is looked at.
-const BATCH: usize = 8 * LANES;
+pub(super) const BATCH: usize = 8 * LANES;
 /// Pairs of a kind that wait before they are asked.
 const WAITING: usize = 8 * BATCH;
 
@@ -40,12 +40,37 @@ impl Primitives {
         [self.edges.corners.len(), self.faces.corners.len()]
     }
 
-    /// Adds what two bundles may meet with: all that share no vertex.
-    pub(super) fn add(&mut self, a: &Bundle, b: &Bundle) {
+    /// With room for all that may wait.
+    pub(super) fn with_room() -> Self {
+        let pairs = || Pairs {
+            corners: Vec::with_capacity(2 * WAITING),
+            numbers: Vec::with_capacity(2 * WAITING),
+        };
+        Self {
+            edges: pairs(),
+            faces: pairs(),
+        }
+    }
+
+    /// Adds what two bundles that are kin may meet with: all that share no vertex.
+    pub(super) fn add_kin(&mut self, pair: [&Bundle; 2]) {
+        self.add_such(pair, |a, b| !b.iter().any(|v| a.contains(v)));
+    }
+
+    /// Adds what two bundles that share no vertex may meet with.
+    pub(super) fn add(&mut self, pair: [&Bundle; 2]) {
+        self.add_such(pair, |_, _| true);
+    }
+
+    /// Adds the pairs of primitives of two bundles whose vertices are such.
+    #[inline(always)]
+    fn add_such(&mut self, [a, b]: [&Bundle; 2], is_such: impl Fn(&[u32], &[u32]) -> bool) {
         for (a, b) in [(a, b), (b, a)] {
-            let faces = b.faces.iter().zip(b.corners());
-            for (&f, corners) in faces.filter(|(_, corners)| !corners.contains(&a.vertex)) {
-                if a.vertex != NONE {
+            if a.vertex == NONE {
+                continue;
+            }
+            for (&f, corners) in b.faces.iter().zip(b.corners()) {
+                if is_such(&[a.vertex], corners) {
                     let [p, q, r] = *corners;
                     self.faces.corners.push([p, q, r, a.vertex]);
                     self.faces.numbers.push([a.vertex, f]);
@@ -55,9 +80,9 @@ impl Primitives {
         if a.meets_as_vertex(b) {
             return;
         }
-        for (&e, &p) in a.edges.iter().zip(a.ends()) {
-            for (&f, &q) in b.edges.iter().zip(b.ends()) {
-                if !q.contains(&p[0]) && !q.contains(&p[1]) {
+        for (&e, p) in a.edges.iter().zip(a.ends()) {
+            for (&f, q) in b.edges.iter().zip(b.ends()) {
+                if is_such(p, q) {
                     self.edges.corners.push([p[0], p[1], q[0], q[1]]);
                     self.edges.numbers.push([e.min(f), e.max(f)]);
                 }
@@ -127,25 +152,43 @@ impl Pairs {
 
 /// Eight vertices side by side, at the start and at the end.
 #[derive(Clone, Copy)]
-struct Eight<V> {
-    at: [[V; 3]; 2],
-    reach: [V; 2],
+pub(super) struct Eight<V> {
+    pub(super) at: [[V; 3]; 2],
+    pub(super) reach: [V; 2],
 }
 
 impl<V: Wide> Eight<V> {
-    /// The vertices at a place of each pair; the last pair stands for missing ones.
+    /// Room for vertices.
     #[inline(always)]
-    fn load(points: &[Point], pairs: &[[u32; 4]], place: usize) -> Self {
+    pub(super) fn nowhere() -> Self {
+        Self {
+            at: [[V::splat(0.0); 3]; 2],
+            reach: [V::splat(0.0); 2],
+        }
+    }
+
+    /// These vertices.
+    #[inline(always)]
+    pub(super) fn at(points: &[Point], vertices: &[u32; LANES]) -> Self {
         let mut rows = [V::splat(0.0); LANES];
-        for (lane, row) in rows.iter_mut().enumerate() {
-            let pair = &pairs[lane.min(pairs.len() - 1)];
-            *row = V::load(&points[pair[place] as usize].0);
+        for (row, &vertex) in rows.iter_mut().zip(vertices) {
+            *row = V::load(&points[vertex as usize].0);
         }
         let [x, y, z, r, p, q, s, t] = V::transpose(rows);
         Self {
             at: [[x, y, z], [p, q, s]],
             reach: [r, t],
         }
+    }
+
+    /// The vertices at a place of each pair; the last pair stands for missing ones.
+    #[inline(always)]
+    fn load(points: &[Point], pairs: &[[u32; 4]], place: usize) -> Self {
+        let mut vertices = [0; LANES];
+        for (lane, vertex) in vertices.iter_mut().enumerate() {
+            *vertex = pairs[lane.min(pairs.len() - 1)][place];
+        }
+        Self::at(points, &vertices)
     }
 }
 
@@ -162,12 +205,12 @@ fn four<V: Wide>(points: &[Point], pairs: &[[u32; 4]]) -> [Eight<V>; 4] {
 }
 
 #[inline(always)]
-fn dot<V: Wide>(a: [V; 3], b: [V; 3]) -> V {
+pub(super) fn dot<V: Wide>(a: [V; 3], b: [V; 3]) -> V {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 #[inline(always)]
-fn less<V: Wide>(a: [V; 3], b: [V; 3]) -> [V; 3] {
+pub(super) fn less<V: Wide>(a: [V; 3], b: [V; 3]) -> [V; 3] {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::ccd::{edge_edge, vertex_face};
+use crate::substep::simd::Instructions;
 
 /// Numbers from −1 to 1: a step of a congruential generator.
 fn noise(seed: &mut u32) -> f64 {
@@ -218,4 +219,62 @@ fn a_point_meets_faces_and_not_their_edges_too() {
     let number = sheet.edges.len() as u32 - 1;
     let has_point = |met: &Met| matches!(met, Met::Edges(_, f) if *f == number);
     assert!(!found.iter().any(has_point));
+}
+
+#[test]
+fn nothing_is_left_out_that_meets_vertices_which_end_elsewhere() {
+    let mut seed = 6;
+    for _ in 0..10 {
+        let mut strip = Strip::new(&mut seed, 60);
+        let mut bundles = Bundles::default();
+        let mut found = strip.gather(&mut bundles, None, 2);
+        let asked: Vec<bool> = (0..60).map(|k| k % 7 == 0).collect();
+        for (end, _) in strip.end.iter_mut().zip(&asked).filter(|(_, a)| **a) {
+            *end = end.map(|x| x + 0.3 * noise(&mut seed));
+        }
+        found.retain(|&met| !bundles.corners_of(met).any(|v| asked[v as usize]));
+        let before = found.len();
+        found.extend(strip.gather(&mut bundles, Some(&asked), 2));
+        assert!(strip.check(&found, 0.02) > 100 && found.len() > before + 100);
+    }
+}
+
+#[test]
+fn what_ends_far_outside_is_found_as_well() {
+    let mut seed = 9;
+    let mut strip = Strip::new(&mut seed, 60);
+    let mut old = Bundles::default();
+    strip.gather(&mut old, None, 1);
+    // Single precision was made for a thousandth of this way.
+    strip.end[30] = [1e3, 0.0, 0.0];
+    let asked: Vec<bool> = (0..60).map(|k| k == 30).collect();
+    let found = strip.gather(&mut old, Some(&asked), 1);
+    let due: Vec<Met> = (strip.gather(&mut Bundles::default(), None, 1).into_iter())
+        .filter(|&met| old.corners_of(met).any(|v| v == 30))
+        .collect();
+    assert!(
+        found == due && due.len() > 100,
+        "{} {}",
+        found.len(),
+        due.len()
+    );
+}
+
+#[test]
+fn planes_between_bundles_are_the_same_with_any_instructions() {
+    let mut seed = 4;
+    let strip = Strip::new(&mut seed, 300);
+    let mut bundles = Bundles::default();
+    strip.gather(&mut bundles, None, 1);
+    let pairs: Vec<[u32; 2]> = (0..61).map(|k| [k, (7 * k + 5) % 300]).collect();
+    let answers = Instructions::every().iter().map(|&instructions| {
+        let mut answers = [0.0; planes::BATCH];
+        let (points, spots) = (&bundles.points, &bundles.spots);
+        planes::bundles_apart::<D3>(instructions, points, spots, &pairs, &mut answers);
+        answers[..pairs.len()].to_vec()
+    });
+    let answers: Vec<Vec<f32>> = answers.collect();
+    assert!(answers.iter().all(|one| *one == answers[0]));
+    let apart = answers[0].iter().filter(|&&answer| answer == 1.0).count();
+    assert!((5..56).contains(&apart), "{apart}");
 }

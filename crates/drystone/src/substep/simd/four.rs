@@ -7,7 +7,7 @@ pub(crate) use sse::{Four, Which};
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 mod plain {
-    /// Four numbers that are added, multiplied and compared together.
+    /// Four numbers that are added and compared together.
     #[derive(Clone, Copy, Debug, Default)]
     pub(crate) struct Four([f32; 4]);
 
@@ -23,7 +23,6 @@ mod plain {
     impl Four {
         operator!(plus, |a, b| a + b);
         operator!(minus, |a, b| a - b);
-        operator!(times, |a, b| a * b);
         operator!(least, |a, b| if a < b { a } else { b });
         operator!(most, |a, b| if a > b { a } else { b });
 
@@ -42,9 +41,6 @@ mod plain {
         }
         pub(crate) fn splat(value: f32) -> Self {
             Self([value; 4])
-        }
-        pub(crate) fn transpose(rows: [Self; 4]) -> [Self; 4] {
-            std::array::from_fn(|j| Self(std::array::from_fn(|i| rows[i].0[j])))
         }
     }
 
@@ -73,7 +69,7 @@ mod plain {
 mod sse {
     use std::arch::x86_64::*;
 
-    /// Four numbers that are added, multiplied and compared together: a register of the kind that
+    /// Four numbers that are added and compared together: a register of the kind that
     /// every x86-64 has, which is what makes every `unsafe` below sound.
     #[derive(Clone, Copy, Debug)]
     pub(crate) struct Four(__m128);
@@ -98,7 +94,6 @@ mod sse {
     impl Four {
         operator!(plus, _mm_add_ps);
         operator!(minus, _mm_sub_ps);
-        operator!(times, _mm_mul_ps);
         operator!(least, _mm_min_ps);
         operator!(most, _mm_max_ps);
 
@@ -134,22 +129,6 @@ mod sse {
         pub(crate) fn splat(value: f32) -> Self {
             // SAFETY: see `Four`.
             Self(unsafe { _mm_set1_ps(value) })
-        }
-
-        /// Lane j of row i becomes lane i of row j.
-        #[inline(always)]
-        pub(crate) fn transpose([a, b, c, d]: [Self; 4]) -> [Self; 4] {
-            // SAFETY: see `Four`.
-            unsafe {
-                let (low, high) = (_mm_unpacklo_ps(a.0, b.0), _mm_unpackhi_ps(a.0, b.0));
-                let (next_low, next_high) = (_mm_unpacklo_ps(c.0, d.0), _mm_unpackhi_ps(c.0, d.0));
-                [
-                    Self(_mm_movelh_ps(low, next_low)),
-                    Self(_mm_movehl_ps(next_low, low)),
-                    Self(_mm_movelh_ps(high, next_high)),
-                    Self(_mm_movehl_ps(next_high, high)),
-                ]
-            }
         }
     }
 
@@ -194,7 +173,6 @@ mod tests {
         let pairs = [
             (a[0].plus(a[1]).array(), b[0].plus(b[1]).array()),
             (a[0].minus(a[2]).array(), b[0].minus(b[2]).array()),
-            (a[1].times(a[3]).array(), b[1].times(b[3]).array()),
             (a[2].least(c).array(), b[2].least(d).array()),
             (a[2].most(a[3]).array(), b[2].most(b[3]).array()),
         ];
@@ -207,7 +185,5 @@ mod tests {
         );
         assert!(p.bits() != 0 || r.bits() != 0);
         assert_eq!(a[3].lane(2).to_bits(), b[3].lane(2).to_bits());
-        let (x, y) = (Four::transpose(a), plain::Four::transpose(b));
-        assert!(x.map(Four::array) == y.map(plain::Four::array));
     }
 }

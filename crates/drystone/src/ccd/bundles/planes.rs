@@ -1,0 +1,121 @@
+//! Planes between bundles, eight pairs at a time.
+//!
+//! Two bundles stay apart if a plane across the line between the middles of their boxes at the
+//! start is between all their vertices both at the start and at the end: see [`super`].
+
+// `dispatch!` gives every kernel a space, asked for or not.
+#![allow(clippy::extra_unused_type_parameters)]
+
+use super::apart::Point;
+use super::bundle::{SPOTS, Spots};
+pub(super) use super::pairs::BATCH;
+use super::pairs::{Eight, dot, less};
+use crate::space::{D3, Space};
+use crate::substep::simd::{Column, Instructions, LANES, Wide, dispatch};
+
+/// Calls `near` with those of some pairs of bundles that no plane is seen between.
+pub(super) fn not_apart(
+    points: &[Point],
+    spots: &[Spots],
+    pairs: &[[u32; 2]],
+    mut near: impl FnMut([u32; 2]),
+) {
+    let best = Instructions::best();
+    let mut answers = [0.0; BATCH];
+    for batch in pairs.chunks(BATCH) {
+        bundles_apart::<D3>(best, points, spots, batch, &mut answers);
+        for (&pair, &answer) in batch.iter().zip(&answers) {
+            if answer != 1.0 {
+                near(pair);
+            }
+        }
+    }
+}
+
+/// The vertices at a place of one side of eight pairs; the last pair stands for missing ones.
+#[inline(always)]
+fn vertices_at<V: Wide>(
+    points: &[Point],
+    spots: &[Spots],
+    pairs: &[[u32; 2]],
+    (side, place): (usize, usize),
+) -> Eight<V> {
+    let mut vertices = [0; LANES];
+    for (lane, vertex) in vertices.iter_mut().enumerate() {
+        let pair = &pairs[lane.min(pairs.len() - 1)];
+        *vertex = spots[pair[side] as usize].0[place];
+    }
+    Eight::at(points, &vertices)
+}
+
+/// The middle of the box around vertices at the start, twice.
+#[inline(always)]
+fn middle<V: Wide>(all: &[Eight<V>]) -> [V; 3] {
+    let mut twice = all[0].at[0];
+    for axis in 0..3 {
+        let (mut lower, mut upper) = (all[0].at[0][axis], all[0].at[0][axis]);
+        for one in &all[1..] {
+            lower = lower.least(one.at[0][axis]);
+            upper = upper.most(one.at[0][axis]);
+        }
+        twice[axis] = lower + upper;
+    }
+    twice
+}
+
+/// How far vertices go along a direction at a time, and their reach.
+#[inline(always)]
+fn farthest<V: Wide>(all: &[Eight<V>], direction: [V; 3], time: usize) -> [V; 2] {
+    let (mut along, mut reach) = (dot(all[0].at[time], direction), all[0].reach[time]);
+    for one in &all[1..] {
+        along = along.most(dot(one.at[time], direction));
+        reach = reach.most(one.reach[time]);
+    }
+    [along, reach]
+}
+
+#[inline(always)]
+fn bundles_kernel<S: Space, V: Wide>(
+    points: &[Point],
+    spots: &[Spots],
+    pairs: &[[u32; 2]],
+    answers: &mut [f32; BATCH],
+) {
+    for (pairs, answers) in pairs.chunks(LANES).zip(answers.chunks_mut(LANES)) {
+        let mut count = SPOTS / 2;
+        for [a, b] in pairs {
+            if spots[*a as usize].are_many() | spots[*b as usize].are_many() {
+                count = SPOTS;
+            }
+        }
+        let mut sides = [[Eight::<V>::nowhere(); SPOTS]; 2];
+        for place in 0..count {
+            sides[0][place] = vertices_at(points, spots, pairs, (0, place));
+            sides[1][place] = vertices_at(points, spots, pairs, (1, place));
+        }
+        let (first, second) = (&sides[0][..count], &sides[1][..count]);
+        let direction = less(middle(second), middle(first));
+        let back = [-direction[0], -direction[1], -direction[2]];
+        let length = dot(direction, direction).root();
+        let mut answer = V::splat(1.0);
+        for time in 0..2 {
+            let [ahead, reach] = farthest(first, direction, time);
+            let [behind, other] = farthest(second, back, time);
+            let gap = -(ahead + behind) - (reach + other) * length;
+            answer = answer * gap.positive();
+        }
+        let mut column = Column::default();
+        answer.store(&mut column);
+        answers.copy_from_slice(&column.0);
+    }
+}
+
+dispatch! {
+    /// Says of each pair of bundles whether a plane is seen between them all the time.
+    fn bundles_apart<S: Space>(
+        points: &[Point],
+        spots: &[Spots],
+        pairs: &[[u32; 2]],
+        answers: &mut [f32; BATCH],
+    ) = bundles_kernel
+}
