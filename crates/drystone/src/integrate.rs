@@ -24,6 +24,7 @@ use crate::certify::Ledger;
 use crate::shape::Pose;
 use crate::space::{Components, Linear, Space};
 use crate::substep::crew;
+use crate::substep::shared::Shared;
 
 /// Fixed-point iterations of the midpoint rule at most. Each gains a factor h|ω|/2 or better.
 const MIDPOINT_ITERATIONS: usize = 12;
@@ -33,48 +34,73 @@ const CONVERGED: f64 = 1e-6;
 /// angular momentum, and no more is asked of it.
 const FOLLOWED: f64 = std::f64::consts::TAU;
 
+/// What forces do to one body over a step.
+struct Forced<S: Space> {
+    /// v\*.
+    free: Motion<S>,
+    /// Impulse of forces, N·s and N·m·s.
+    impulse: (S::Vector, S::Spin),
+}
+
 /// Applies forces over a step: v\* of every body, and the ledger of what they did.
 pub fn apply_forces<S: Space>(
     bodies: &Bodies<S>,
     gravity: S::Vector,
-    time: f64,
-    dt: f64,
+    (time, dt): (f64, f64),
+    threads: u32,
 ) -> (Vec<Motion<S>>, Ledger<S>) {
-    let mut free = Vec::with_capacity(bodies.len());
-    let mut forces = Vec::with_capacity(bodies.len());
-    for k in 0..bodies.len() {
-        let motion = bodies.motion[k];
-        if !bodies.is_dynamic(k) {
-            free.push(motion);
-            forces.push(Default::default());
-            continue;
+    let mut free = bodies.motion.clone();
+    let mut forces = vec![Default::default(); bodies.len()];
+    let mut energies = vec![0.0; bodies.len()];
+    let all = (
+        Shared::new(&mut free),
+        Shared::new(&mut forces),
+        Shared::new(&mut energies),
+    );
+    crew::run_over(bodies.len(), threads as usize, |part| {
+        for k in part.filter(|&k| bodies.is_dynamic(k)) {
+            let forced = forced(bodies, k, gravity, (time, dt));
+            all.0.write(k, forced.free);
+            all.1.write(k, forced.impulse);
+            all.2.write(k, bodies.kinetic_energy(k));
         }
-        let inertial = &bodies.inertial[k];
-        let (force, torque) = load(bodies, k, time);
-        let inv_inertia = bodies.world_inv_inertia(k);
-        // Gravity accelerates free axes by itself; dividing by the mass again would round.
-        let unlocked = inertial.inv_mass * inertial.mass;
-        let push = gravity.scale(unlocked) + inertial.inv_mass.scale(force);
-        let twist = S::apply_inertia(&inv_inertia, torque);
-        // Damping implicitly: stable for any rate.
-        let (linear_damping, angular_damping) = bodies.damping[k];
-        let after = Motion {
-            linear: (motion.linear + push * dt) * (1.0 / (1.0 + dt * linear_damping)),
-            spin: (motion.spin + twist * dt) * (1.0 / (1.0 + dt * angular_damping)),
-        };
-        let inertia = S::world_inertia(bodies.rotation[k], &inertial.inertia);
-        forces.push((
-            (after.linear - motion.linear) * inertial.mass,
-            S::apply_inertia(&inertia, after.spin - motion.spin),
-        ));
-        free.push(after);
-    }
+    });
     let ledger = Ledger {
-        kinetic_energy: (0..bodies.len()).map(|k| bodies.kinetic_energy(k)).sum(),
+        kinetic_energy: energies.into_iter().sum(),
         before: bodies.motion.clone(),
         forces,
     };
     (free, ledger)
+}
+
+/// What forces do to a body that they move.
+fn forced<S: Space>(
+    bodies: &Bodies<S>,
+    k: usize,
+    gravity: S::Vector,
+    (time, dt): (f64, f64),
+) -> Forced<S> {
+    let motion = bodies.motion[k];
+    let inertial = &bodies.inertial[k];
+    let (force, torque) = load(bodies, k, time);
+    // Gravity accelerates free axes by itself; dividing by the mass again would round.
+    let unlocked = inertial.inv_mass * inertial.mass;
+    let push = gravity.scale(unlocked) + inertial.inv_mass.scale(force);
+    // Damping implicitly: stable for any rate.
+    let (linear_damping, angular_damping) = bodies.damping[k];
+    let mut free = motion;
+    free.linear = (motion.linear + push * dt) * (1.0 / (1.0 + dt * linear_damping));
+    let mut turned = S::Spin::default();
+    if bodies.kind[k] == Kind::Rigid {
+        let twist = S::apply_inertia(&bodies.world_inv_inertia(k), torque);
+        free.spin = (motion.spin + twist * dt) * (1.0 / (1.0 + dt * angular_damping));
+        let inertia = S::world_inertia(bodies.rotation[k], &inertial.inertia);
+        turned = S::apply_inertia(&inertia, free.spin - motion.spin);
+    }
+    Forced {
+        free,
+        impulse: ((free.linear - motion.linear) * inertial.mass, turned),
+    }
 }
 
 /// What forces do to a body's motion in a second, damping apart.

@@ -141,6 +141,21 @@ impl<S: Space> Bodies<S> {
         self.motion = state.motion;
     }
 
+    /// Gives all bodies these centres of mass, rotations and motions, and gives back those that they
+    /// had.
+    pub(crate) fn replace(
+        &mut self,
+        position: Vec<S::Vector>,
+        rotation: Vec<S::Rotation>,
+        motion: Vec<Motion<S>>,
+    ) -> BodyState<S> {
+        BodyState {
+            position: std::mem::replace(&mut self.position, position),
+            rotation: std::mem::replace(&mut self.rotation, rotation),
+            motion: std::mem::replace(&mut self.motion, motion),
+        }
+    }
+
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -232,9 +247,13 @@ impl<S: Space> Bodies<S> {
             return 0.0;
         }
         let Motion { linear, spin } = *motion;
+        let along = self.inertial[index].mass * linear.dot(linear);
+        if spin == S::Spin::default() {
+            return 0.5 * along;
+        }
         let inertia = S::world_inertia(rotation, &self.inertial[index].inertia);
         let angular = S::apply_inertia(&inertia, spin);
-        0.5 * (self.inertial[index].mass * linear.dot(linear) + angular.dot(spin))
+        0.5 * (along + angular.dot(spin))
     }
 
     /// Angular momentum about the centre of mass in kg·m²/s, world axes.

@@ -17,9 +17,10 @@ use crate::problem::Row;
 use crate::problem::assemble::{Assembled, group_by_island, put_on_belt, responses};
 use crate::settings::Settings;
 use crate::space::{Components, Space};
+use crate::substep::crew;
 use glamx::DVec3;
-pub(super) use look::find;
-use look::{Look, node_on, once};
+use look::{Look, find_in, node_on, once};
+pub(super) use look::{PointMap, find};
 use rows::{Law, NodeRows};
 use std::cell::RefCell;
 
@@ -107,7 +108,8 @@ impl<'a, S: Space> Flight<'a, S> {
         primitives: &'a Primitives<S>,
     ) -> Self {
         let still = vec![Motion::default(); bodies.len()];
-        let places = primitives.places(bodies, &still);
+        let threads = start.settings.threads as usize;
+        let places = primitives.places_by(bodies, &still, threads);
         let keep = start.options.keep;
         let soft = (0..places.len() as u32).filter_map(|v| primitives.soft_radius(bodies, v));
         let thickest = 2.0 * soft.fold(0.0, f64::max);
@@ -130,15 +132,19 @@ impl<'a, S: Space> Flight<'a, S> {
 
     /// How far everything goes with these velocities in `dt` seconds.
     pub(super) fn way(&self, velocities: &[Motion<S>], dt: f64) -> Vec<Motion<S>> {
-        let of = |k: usize| match self.bodies.kind[k] {
+        let bodies = self.bodies;
+        let of = |k: usize| match bodies.kind[k] {
             Kind::Fixed => Motion::default(),
-            Kind::Kinematic(_) => scaled(&self.bodies.motion[k], dt),
-            Kind::Particle | Kind::Rigid => Motion {
+            Kind::Kinematic(_) => scaled(&bodies.motion[k], dt),
+            Kind::Particle => scaled(&velocities[k], dt),
+            Kind::Rigid => Motion {
                 linear: velocities[k].linear * dt,
-                spin: mean_spin(self.bodies, k, velocities[k].spin, dt) * dt,
+                spin: mean_spin(bodies, k, velocities[k].spin, dt) * dt,
             },
         };
-        (0..self.bodies.len()).map(of).collect()
+        crew::gather_from(self.bodies.len(), self.threads(), |part, list| {
+            list.extend(part.map(of));
+        })
     }
 
     /// Fails if anything touches at the start.
@@ -156,6 +162,11 @@ impl<'a, S: Space> Flight<'a, S> {
         let body = |side| self.primitives.body_of(&first.encounter, side);
         let depth = -distance(first).unwrap_or(0.0);
         Err(Failure::Overlap([0, 1].map(body), depth))
+    }
+
+    /// Where vertices are after bodies went a way, m.
+    fn places(&self, way: &[Motion<S>]) -> Vec<[f64; 3]> {
+        self.primitives.places_by(self.bodies, way, self.threads())
     }
 
     fn search(&self) -> Search<'_, S> {
@@ -203,21 +214,19 @@ impl<'a, S: Space> Flight<'a, S> {
 
     /// Everything that comes nearer than it may on a way, in order of time.
     pub(super) fn hits(&self, way: &[Motion<S>]) -> Vec<Hit<S>> {
-        let end = self.primitives.places(self.bodies, way);
+        let end = self.places(way);
         self.watch(way, &end);
         let look = self.look(way, &end);
         let pairs = &self.nearby.borrow().pairs;
         let mut seen = self.seen.borrow_mut();
         let changed = seen.changed(&end);
-        let mut hits = find(self.threads(), pairs, |candidate, found| {
+        let is_due = |candidate: &&Candidate| match &candidate.encounter {
+            Encounter::Pair(pair) => pair.has(|v| changed[v as usize]),
             // Walls may move by themselves.
-            let is_due = match &candidate.encounter {
-                Encounter::Pair(pair) => pair.has(|v| changed[v as usize]),
-                Encounter::Wall(..) => true,
-            };
-            if is_due {
-                found.extend(look.hit(candidate));
-            }
+            Encounter::Wall(..) => true,
+        };
+        let mut hits = find_in(self.threads(), pairs, |piece, found| {
+            look.add_hits(piece.iter().filter(is_due), found);
         });
         let vertices = hits.iter().flat_map(|hit| hit.encounter.vertices());
         seen.hit = vertices.flatten().flatten().collect();
@@ -233,7 +242,7 @@ impl<'a, S: Space> Flight<'a, S> {
     /// that it can be seen without continuous collision. Points that several primitives share are
     /// there once.
     pub(super) fn lasting(&self, way: &[Motion<S>], last: &[Contact<S>]) -> Vec<Hit<S>> {
-        let end = self.primitives.places(self.bodies, way);
+        let end = self.places(way);
         let look = self.look(way, &end);
         let (start, primitives, bodies) = (&self.start, self.primitives, self.bodies);
         let reach = self.search().reach;
@@ -259,31 +268,51 @@ impl<'a, S: Space> Flight<'a, S> {
     }
 
     /// Everything known that rests, or that closes on a way and is so near that it can be seen
-    /// without continuous collision; but for what is at points that are in the register.
-    pub(super) fn near(&self, way: &[Motion<S>], register: &Register<S>) -> Vec<Hit<S>> {
-        let end = self.primitives.places(self.bodies, way);
+    /// without continuous collision, where a body of it is `stirred`; but for what is in the register
+    /// or at points that are.
+    pub(super) fn near(
+        &self,
+        way: &[Motion<S>],
+        register: &Register<S>,
+        stirred: &[bool],
+    ) -> Vec<Hit<S>> {
+        let end = self.places(way);
         let look = self.look(way, &end);
         let pairs = &self.nearby.borrow().pairs;
-        let is_fresh = |hit: &Hit<S>| !register.has_point(hit);
-        let stand_ins = find(self.threads(), pairs, |candidate, found| {
-            found.extend(look.stand_ins(&candidate.encounter));
-        });
-        let mut hits = find(self.threads(), pairs, |candidate, found| {
-            let encounter = &candidate.encounter;
-            let is_known = || register.has(encounter) || look.stand_ins(encounter).is_some();
-            if look.is_close(candidate) && !is_known() {
-                found.extend(look.near(candidate).filter(is_fresh));
+        let known = register.known(self.start.len().max(self.primitives.wall_count()));
+        let is_fresh = |hit: &Hit<S>| !known.has_point(hit.point);
+        let vertices = &self.primitives.vertices;
+        let is_stirred = |v: u32| stirred[vertices[v as usize].body as usize];
+        let seen = find(self.threads(), pairs, |candidate, found| {
+            let is_due = match &candidate.encounter {
+                Encounter::Pair(pair) => pair.has(is_stirred),
+                Encounter::Wall(_, v) => is_stirred(*v),
+            };
+            if !is_due {
+                return;
+            }
+            if let Some((own, round)) = look.stand_ins(&candidate.encounter) {
+                found.push(Glimpse::StandIns(own, round));
+            } else if look.is_close(candidate) && !known.has(&candidate.encounter) {
+                found.push(Glimpse::Close(*candidate));
             }
         });
         let mut nodes = StandIns::new(self.start.len());
-        for (own, round) in stand_ins {
-            nodes.add(own, round);
+        let mut close = Vec::new();
+        for one in seen {
+            match one {
+                Glimpse::StandIns(own, round) => nodes.add(own, round),
+                Glimpse::Close(candidate) => close.push(candidate),
+            }
         }
+        let mut hits = find(self.threads(), &close, |candidate, found| {
+            found.extend(look.near(candidate).filter(is_fresh));
+        });
         hits.extend(find(
             self.threads(),
             &nodes.list,
             |&(node, round), found| {
-                if !register.has(&node_on(node, round)) {
+                if !known.has(&node_on(node, round)) {
                     found.extend(look.near_node(node, round).filter(is_fresh));
                 }
             },
@@ -293,7 +322,7 @@ impl<'a, S: Space> Flight<'a, S> {
 
     /// Impacts with something round as impacts of nodes with it, where those stand for them.
     pub(super) fn on_nodes(&self, way: &[Motion<S>], hits: Vec<Hit<S>>) -> Vec<Hit<S>> {
-        let end = self.primitives.places(self.bodies, way);
+        let end = self.places(way);
         let look = self.look(way, &end);
         let mut all = Vec::with_capacity(hits.len());
         for hit in hits {
@@ -387,6 +416,14 @@ pub(super) fn scaled<S: Space>(motion: &Motion<S>, part: f64) -> Motion<S> {
         linear: motion.linear * part,
         spin: motion.spin * part,
     }
+}
+
+/// What is seen of a pair at first.
+enum Glimpse {
+    /// Nodes stand for it on something round.
+    StandIns([u32; 3], [u32; 2]),
+    /// It may be a contact.
+    Close(Candidate),
 }
 
 /// Nodes that stand for faces on round things, each once for each of those in a row.

@@ -72,7 +72,7 @@
 //! What still meets goes through, in turn,
 //!
 //! 1. **inelastic zones** (after Harmon et al. 2008): what meets, and what met in the rounds before,
-//!    without friction and bounce, solved together, looked at again, ten rounds;
+//!    without friction and bounce, solved together, looked at again, forty rounds;
 //! 2. **rigid zones** (after Provot 1997 and Bridson et al. 2002): bodies and nodes that still meet
 //!    move on as one rigid body with their momentum and angular momentum, or with the fixed or
 //!    scripted body among them; zones grow until nothing meets, twenty rounds;

@@ -13,6 +13,8 @@ use crate::problem::assemble::Assembled;
 use crate::problem::{Impulses, Island, Row, Velocities};
 use crate::solve::{SolveReport, SolverKind};
 use crate::space::Space;
+use crate::substep::crew;
+use crate::substep::shared::Shared;
 use crate::world::Phase;
 
 /// Part of the distance that is kept by which impacts of nodes may miss it.
@@ -30,9 +32,10 @@ pub(crate) fn parallel<S: Space>(
     let mut step = Step {
         start,
         flight: &flight,
-        register: Register::new(start.solved, bodies.len()),
+        register: Register::new(start.solved, bodies.len(), start.settings.threads as usize),
         coupled: None,
         velocities: start.free.clone(),
+        is_pushed: false,
         rows: Vec::new(),
         solve: SolveReport {
             converged: true,
@@ -54,13 +57,14 @@ pub(crate) fn parallel<S: Space>(
     while !hits.is_empty() && resolution.rounds < start.options.most {
         resolution.rounds += 1;
         resolution.impacts += hits.len();
-        if resolution.rounds == 1 {
-            // What they push will meet the next: that saves rounds.
-            let near = flight.near(&way, &step.register);
-            step.register.add(near, bodies);
-        }
         let on_nodes = flight.on_nodes(&way, hits);
         step.register.add(on_nodes, bodies);
+        if resolution.rounds == 1 {
+            // What they push will meet the next: that saves rounds.
+            let stirred = step.register.stirred(bodies);
+            let near = flight.near(&way, &step.register, &stirred);
+            step.register.add(near, bodies);
+        }
         step.settle(elastic)?;
         watch(Phase::Contact);
         way = flight.way(&step.velocities, dt);
@@ -82,6 +86,8 @@ struct Step<'a, S: Space> {
     /// The problem of what does not meet contact node by node, if there is such.
     coupled: Option<(Assembled<S>, Impulses<S>)>,
     velocities: Vec<Motion<S>>,
+    /// Whether velocities are others than the free ones.
+    is_pushed: bool,
     /// Of each impact in the register: how it is swept, if it can be.
     rows: Vec<Option<NodeRow<S>>>,
     solve: SolveReport,
@@ -96,9 +102,8 @@ impl<S: Space> Step<'_, S> {
         let Start {
             bodies, settings, ..
         } = *self.start;
-        let contacts = self.register.hits.iter().map(|hit| &hit.contact);
         elastic
-            .couple(bodies, contacts)
+            .couple(bodies, self.register.all_bodies())
             .map_err(|_| Failure::Numbers)?;
         let solver = elastic.hurried(
             settings.solver,
@@ -122,32 +127,36 @@ impl<S: Space> Step<'_, S> {
         Ok(())
     }
 
+    fn threads(&self) -> usize {
+        self.start.settings.threads as usize
+    }
+
     /// Writes down how those of these impacts that are new are swept.
     fn write_rows(&mut self, numbers: &[u32]) {
+        let threads = self.threads();
         let (register, writer) = (&self.register, self.flight.node_rows(&self.start.free));
         let new = numbers.iter().copied().filter(|&k| register.is_new(k));
         let new: Vec<u32> = new.collect();
-        let threads = self.start.settings.threads as usize;
-        let written = find(threads, &new, |&k, found| {
-            let (hit, impulse) = (&register.hits[k as usize], register.impulses[k as usize]);
-            found.push(writer.row(k, hit, impulse));
-        });
         self.rows.resize(register.hits.len(), None);
-        for (k, row) in new.into_iter().zip(written) {
-            self.rows[k as usize] = row;
-        }
+        let rows = Shared::new(&mut self.rows);
+        crew::run_over(new.len(), threads, |part| {
+            for k in part.map(|at| new[at]) {
+                let (hit, impulse) = (&register.hits[k as usize], register.impulses[k as usize]);
+                rows.change(k as usize, |row| *row = writer.row(k, hit, impulse));
+            }
+        });
     }
 
     /// How these impacts are swept, with their impulses so far; those that can't be are left out.
     fn rows_of(&self, numbers: &[u32]) -> Vec<NodeRow<S>> {
-        let row = |&k: &u32| {
-            self.rows[k as usize].map(|row| NodeRow {
-                is_new: self.register.is_new(k),
-                impulse: self.register.impulses[k as usize],
+        let (rows, register) = (&self.rows, &self.register);
+        find(self.threads(), numbers, |&k, found| {
+            found.extend(rows[k as usize].map(|row| NodeRow {
+                is_new: register.is_new(k),
+                impulse: register.impulses[k as usize],
                 ..row
-            })
-        };
-        numbers.iter().filter_map(row).collect()
+            }));
+        })
     }
 
     /// Tells impacts of nodes with their own masses from others.
@@ -214,6 +223,7 @@ impl<S: Space> Step<'_, S> {
         }
         let after = assembled.problem.velocities(&impulses).motion;
         let before = std::mem::replace(&mut self.velocities, after[..bodies.len()].to_vec());
+        self.is_pushed = true;
         let single = register.hits.iter().zip(is_single);
         for (hit, _) in single.filter(|(_, is_single)| **is_single) {
             for k in hit.contact.bodies() {
@@ -226,14 +236,17 @@ impl<S: Space> Step<'_, S> {
 
     /// Sweeps islands of nodes with their own masses.
     fn solve_single(&mut self, mut rows: Vec<NodeRow<S>>, islands: &[Island], solver: SolverKind) {
-        for k in rows.iter().flat_map(NodeRow::nodes) {
-            self.velocities[k] = self.start.free[k];
+        if self.is_pushed {
+            for k in rows.iter().flat_map(NodeRow::nodes) {
+                self.velocities[k] = self.start.free[k];
+            }
         }
+        self.is_pushed = true;
         let (sweeps, tolerance) = solver.iterations_and_tolerance();
         let patience = Patience {
             sweeps,
             tolerance,
-            threads: self.start.settings.threads as usize,
+            threads: self.threads(),
         };
         let again = sweeps::solve(&mut rows, islands, &mut self.velocities, patience);
         for row in &rows {

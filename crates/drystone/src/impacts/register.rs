@@ -1,6 +1,6 @@
 //! The impacts of a step so far.
 
-use super::flight::Hit;
+use super::flight::{Hit, PointMap, find};
 use crate::body::Bodies;
 use crate::detect::Contact;
 use crate::forest::Forest;
@@ -16,7 +16,7 @@ pub(super) struct Register<S: Space> {
     pub(super) impulses: Vec<S::Vector>,
     /// Keys of impacts with their numbers, sorted.
     order: Vec<([u32; 5], u32)>,
-    /// Points of impacts ([`Hit::point`]), sorted.
+    /// Points of impacts ([`Hit::point`]), in no order.
     points: Vec<u64>,
     /// Impulses of the last step's contacts, sorted: what a new impact starts from.
     remembered: Vec<(FeatureId, S::Vector)>,
@@ -26,13 +26,24 @@ pub(super) struct Register<S: Space> {
     bodies: Vec<[u32; 6]>,
     /// Whether each impact is new, or seen with new eyes, since [`Register::settled`].
     is_new: Vec<bool>,
+    threads: usize,
+}
+
+/// What is noted of an impact beside itself.
+struct Note<S: Space> {
+    key: [u32; 5],
+    point: u64,
+    bodies: [u32; 6],
+    /// What it starts from, N·s.
+    impulse: S::Vector,
 }
 
 impl<S: Space> Register<S> {
     /// Nothing but the memory of the last step's contacts between so many bodies.
-    pub(super) fn new(last: &[Contact<S>], bodies: usize) -> Self {
-        let known = |contact: &Contact<S>| (contact.point.feature, contact.impulse);
-        let mut remembered: Vec<_> = last.iter().map(known).collect();
+    pub(super) fn new(last: &[Contact<S>], bodies: usize, threads: usize) -> Self {
+        let mut remembered = find(threads, last, |contact, found| {
+            found.push((contact.point.feature, contact.impulse));
+        });
         remembered.sort_by_key(|(feature, _)| *feature);
         Self {
             hits: Vec::new(),
@@ -43,58 +54,72 @@ impl<S: Space> Register<S> {
             forest: Forest::new(bodies),
             bodies: Vec::new(),
             is_new: Vec::new(),
+            threads,
         }
     }
 
     /// Adds impacts; those that are known already are seen with new eyes.
     pub(super) fn add(&mut self, new: Vec<Hit<S>>, bodies: &Bodies<S>) {
-        for hit in &new {
-            self.points.push(hit.point);
-            let own = bodies_of(&hit.contact);
-            let mut moving = own.into_iter().filter(|&k| bodies.is_dynamic(k as usize));
-            if let Some(first) = moving.next() {
-                let others = moving.filter(|&k| k != first);
-                others.for_each(|other| self.forest.join(first, other));
-            }
-        }
         let known = self.order.len();
+        let this = &*self;
+        let notes = find(self.threads, &new, |hit, found| {
+            found.push(Note {
+                key: hit.encounter.key(),
+                point: hit.point,
+                bodies: bodies_of(&hit.contact),
+                impulse: this.remembered(hit),
+            });
+        });
+        for note in &notes {
+            self.tie(note, bodies);
+        }
         if known == 0 {
             // All at once: they are many, and large.
-            new.iter().for_each(|hit| self.note(hit));
+            notes.into_iter().for_each(|note| self.enter(note));
             self.hits = new;
         } else {
-            new.into_iter().for_each(|hit| self.add_one(hit, known));
+            for (hit, note) in new.into_iter().zip(notes) {
+                self.add_one(hit, note, known);
+            }
         }
         // These find what is sorted already; the others do not.
         self.order.sort();
-        self.points.sort();
+    }
+
+    /// Ties together the bodies of an impact.
+    fn tie(&mut self, note: &Note<S>, bodies: &Bodies<S>) {
+        self.points.push(note.point);
+        let own = note.bodies.into_iter();
+        let mut moving = own.filter(|&k| bodies.is_dynamic(k as usize));
+        if let Some(first) = moving.next() {
+            let others = moving.filter(|&k| k != first);
+            others.for_each(|other| self.forest.join(first, other));
+        }
     }
 
     /// Adds an impact, unless it is one of the first so many in order: then it is seen with new
     /// eyes.
-    fn add_one(&mut self, hit: Hit<S>, known: usize) {
-        let key = hit.encounter.key();
-        match self.order[..known].binary_search_by_key(&key, |entry| entry.0) {
+    fn add_one(&mut self, hit: Hit<S>, note: Note<S>, known: usize) {
+        match self.order[..known].binary_search_by_key(&note.key, |entry| entry.0) {
             // The impulse so far is a better start than that of the last step.
             Ok(at) => {
                 let k = self.order[at].1 as usize;
-                self.bodies[k] = bodies_of(&hit.contact);
+                self.bodies[k] = note.bodies;
                 self.is_new[k] = true;
                 self.hits[k] = hit;
             }
             Err(_) => {
-                self.note(&hit);
+                self.enter(note);
                 self.hits.push(hit);
             }
         }
     }
 
-    /// Notes what is known of a new impact beside itself.
-    fn note(&mut self, hit: &Hit<S>) {
-        let key = hit.encounter.key();
-        self.order.push((key, self.impulses.len() as u32));
-        self.impulses.push(self.remembered(hit));
-        self.bodies.push(bodies_of(&hit.contact));
+    /// Enters what is noted of a new impact.
+    fn enter(&mut self, note: Note<S>) {
+        self.order.push((note.key, self.impulses.len() as u32));
+        self.impulses.push(note.impulse);
+        self.bodies.push(note.bodies);
         self.is_new.push(true);
     }
 
@@ -107,16 +132,24 @@ impl<S: Space> Register<S> {
         found.map_or(S::Vector::default(), |k| self.remembered[k].1)
     }
 
-    /// Whether there is an impact of the same primitives.
-    pub(super) fn has(&self, encounter: &Encounter) -> bool {
-        let key = encounter.key();
-        let found = self.order.binary_search_by_key(&key, |entry| entry.0);
-        found.is_ok()
-    }
-
-    /// Whether there is an impact at the same point.
-    pub(super) fn has_point(&self, hit: &Hit<S>) -> bool {
-        self.points.binary_search(&hit.point).is_ok()
+    /// The impacts so far by their primitives, which have vertices and walls below a number.
+    pub(super) fn known(&self, vertices: usize) -> Known<'_> {
+        let mut starts = vec![0; KINDS * vertices + 1];
+        let place = |key: &[u32; 5]| key[0] as usize * vertices + key[1] as usize;
+        for (key, _) in &self.order {
+            starts[place(key) + 1] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        Known {
+            order: &self.order,
+            points: self.points.iter().map(|&point| (point, ())).collect(),
+            starts,
+            vertices,
+        }
     }
 
     /// The impacts in the order of their keys.
@@ -128,19 +161,58 @@ impl<S: Space> Register<S> {
     /// island together and in the order of their keys.
     pub(super) fn by_island(&mut self, bodies: &Bodies<S>) -> Vec<(u32, u32)> {
         let mut keyed = Vec::with_capacity(self.order.len());
+        let mut places = vec![0; bodies.len() + 1];
         for &(_, k) in &self.order {
             let own = &self.bodies[k as usize];
             let moving = own.iter().find(|&&k| bodies.is_dynamic(k as usize));
             let moving = moving.copied().unwrap_or(own[3]);
-            keyed.push((self.forest.lowest(moving), k));
+            let island = self.forest.lowest(moving);
+            places[island as usize + 1] += 1;
+            keyed.push((island, k));
         }
-        keyed.sort_by_key(|(island, _)| *island);
-        keyed
+        let mut sum = 0;
+        for place in &mut places {
+            sum += *place;
+            *place = sum;
+        }
+        let mut sorted = vec![(0, 0); keyed.len()];
+        for one in keyed {
+            let place = &mut places[one.0 as usize];
+            sorted[*place] = one;
+            *place += 1;
+        }
+        sorted
+    }
+
+    /// The bodies of every impact, some of them several times.
+    pub(super) fn all_bodies(&self) -> &[[u32; 6]] {
+        &self.bodies
     }
 
     /// The bodies of an impact, some of them several times.
     pub(super) fn bodies(&self, hit: u32) -> &[u32; 6] {
         &self.bodies[hit as usize]
+    }
+
+    /// Of each body: whether it hangs together with an impact that has changed since the last time
+    /// that all were solved.
+    pub(super) fn stirred(&mut self, bodies: &Bodies<S>) -> Vec<bool> {
+        let mut is_stirred = vec![false; bodies.len()];
+        let new = self
+            .bodies
+            .iter()
+            .zip(&self.is_new)
+            .filter(|(_, is_new)| **is_new);
+        for &k in new.flat_map(|(own, _)| own) {
+            if bodies.is_dynamic(k as usize) {
+                is_stirred[self.forest.lowest(k) as usize] = true;
+            }
+        }
+        // The lowest of a group comes first.
+        for k in 0..bodies.len() as u32 {
+            is_stirred[k as usize] = is_stirred[self.forest.lowest(k) as usize];
+        }
+        is_stirred
     }
 
     /// Whether an impact has changed since the last time that all were solved.
@@ -153,13 +225,43 @@ impl<S: Space> Register<S> {
         self.is_new.fill(false);
     }
 
-    /// The impacts as contacts with their impulses.
+    /// The impacts as contacts with their impulses, in the order of their keys.
     pub(super) fn contacts(&self) -> Vec<Contact<S>> {
-        let contact = |k: usize| Contact {
-            impulse: self.impulses[k],
-            ..self.hits[k].contact
-        };
-        self.sorted().map(contact).collect()
+        find(self.threads, &self.order, |&(_, k), found| {
+            found.push(Contact {
+                impulse: self.impulses[k as usize],
+                ..self.hits[k as usize].contact
+            });
+        })
+    }
+}
+
+/// Kinds of encounters: see [`Encounter::key`].
+const KINDS: usize = 4;
+
+/// Impacts to be looked up by their primitives.
+pub(super) struct Known<'a> {
+    /// Their keys, sorted.
+    order: &'a [([u32; 5], u32)],
+    points: PointMap<()>,
+    /// Where those of a kind with a first vertex (or wall) start, and those of the one before end.
+    starts: Vec<usize>,
+    vertices: usize,
+}
+
+impl Known<'_> {
+    /// Whether there is an impact at the same point.
+    pub(super) fn has_point(&self, point: u64) -> bool {
+        self.points.contains_key(&point)
+    }
+
+    /// Whether there is an impact of the same primitives.
+    #[inline]
+    pub(super) fn has(&self, encounter: &Encounter) -> bool {
+        let key = encounter.key();
+        let place = key[0] as usize * self.vertices + key[1] as usize;
+        let [start, end] = [self.starts[place], self.starts[place + 1]];
+        self.order[start..end].iter().any(|entry| entry.0 == key)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::space::{Components, Linear, Space};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rounds of inelastic zones at most.
-const ROUNDS: u32 = 10;
+const ROUNDS: u32 = 40;
 /// Rounds of rigid zones at most.
 const RIGID: u32 = 20;
 /// Rounds of truncation at most, and those of them that halve.

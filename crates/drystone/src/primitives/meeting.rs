@@ -201,15 +201,14 @@ impl<S: Space> Primitives<S> {
     }
 
     /// Whether any vertex of a pair belongs to a body that moves freely.
-    pub(super) fn moves(&self, bodies: &Bodies<S>, pair: &Pair) -> bool {
-        let moves = |v: u32| bodies.is_dynamic(self.vertices[v as usize].body as usize);
-        pair.has(moves)
+    pub(super) fn moves(&self, pair: &Pair) -> bool {
+        pair.has(|v| self.is_free[v as usize])
     }
 
     pub(super) fn is_allowed(&self, reach: &Reach<'_, S>, pair: &Pair) -> bool {
         let body = |v: u32| self.vertices[v as usize].body;
         let sides = pair.vertices();
-        self.moves(reach.bodies, pair)
+        self.moves(pair)
             && Self::may_meet(
                 reach.bodies,
                 reach.rules,

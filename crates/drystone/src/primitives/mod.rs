@@ -44,13 +44,14 @@ mod nearby;
 
 pub(crate) use contact::{contact_of, feature_of, row_of};
 pub(crate) use meeting::{Encounter, Reach, Witness};
-pub(crate) use nearby::{Candidate, Nearby, Search};
+pub(crate) use nearby::{Candidate, Nearby, Search, apart_from_the_end};
 
-use crate::body::{Bodies, Motion};
+use crate::body::{Bodies, Kind, Motion};
 use crate::deform::Deformables;
 use crate::detect::rules::PairRules;
 use crate::shape::{Geometry, Skeleton};
 use crate::space::{Components, Linear, Space};
+use crate::substep::crew;
 use drystone_frame::{Form, Part};
 use glamx::{DQuat, DVec3};
 use std::collections::BTreeMap;
@@ -86,6 +87,8 @@ pub(crate) struct Primitives<S: Space> {
     has_faces: Vec<bool>,
     /// Whether each vertex is a point by itself.
     is_alone: Vec<bool>,
+    /// Whether each vertex belongs to a body that moves freely.
+    is_free: Vec<bool>,
     walls: Vec<Wall<S>>,
 }
 
@@ -112,19 +115,18 @@ pub(crate) struct Poses<S: Space> {
 impl<S: Space> Poses<S> {
     /// After bodies went `way` with these velocities (spins in terms of the inertia at the start).
     pub(crate) fn after(bodies: &Bodies<S>, way: &[Motion<S>], velocities: &[Motion<S>]) -> Self {
-        let all = 0..bodies.len();
-        let rotation: Vec<S::Rotation> = all.clone().map(|k| turned(bodies, &way[k], k)).collect();
-        let carried = |k: usize| Motion {
-            spin: bodies.carried_spin(k, (bodies.rotation[k], rotation[k]), velocities[k].spin),
-            ..velocities[k]
-        };
+        let mut rotation = bodies.rotation.clone();
+        let mut motion = velocities.to_vec();
+        for k in (0..bodies.len()).filter(|&k| bodies.kind[k] != Kind::Particle) {
+            rotation[k] = turned(bodies, &way[k], k);
+            let turn = (bodies.rotation[k], rotation[k]);
+            motion[k].spin = bodies.carried_spin(k, turn, velocities[k].spin);
+        }
+        let places = bodies.position.iter().zip(way);
         Self {
-            position: all
-                .clone()
-                .map(|k| bodies.position[k] + way[k].linear)
-                .collect(),
-            motion: all.map(carried).collect(),
+            position: places.map(|(place, way)| *place + way.linear).collect(),
             rotation,
+            motion,
         }
     }
 }
@@ -141,6 +143,7 @@ impl<S: Space> Primitives<S> {
             faces: Vec::new(),
             has_faces: Vec::new(),
             is_alone: Vec::new(),
+            is_free: Vec::new(),
             walls: Vec::new(),
         };
         all.add_deformables(bodies, deformables);
@@ -156,6 +159,8 @@ impl<S: Space> Primitives<S> {
         for &[a, b] in &all.edges {
             all.is_alone[a as usize] |= a == b;
         }
+        let is_free = |v: &Vertex<S>| bodies.is_dynamic(v.body as usize);
+        all.is_free = all.vertices.iter().map(is_free).collect();
         all
     }
 
@@ -163,24 +168,26 @@ impl<S: Space> Primitives<S> {
         let mut number = vec![u32::MAX; bodies.len()];
         for soft in deformables.iter() {
             let has_faces = S::DIM == 3 && !soft.faces.is_empty();
+            let faces = if has_faces { &soft.faces[..] } else { &[] };
+            let (vertices, flags) = (&mut self.vertices, &mut self.has_faces);
+            vertices.reserve(soft.nodes.len());
+            flags.reserve(soft.nodes.len());
             let mut vertex = |body: u32| {
-                if number[body as usize] == u32::MAX {
-                    number[body as usize] = self.vertices.len() as u32;
-                    self.vertices.push(Vertex {
+                let number = &mut number[body as usize];
+                if *number == u32::MAX {
+                    *number = vertices.len() as u32;
+                    vertices.push(Vertex {
                         body,
                         local: S::Vector::default(),
                         radius: 0.5 * soft.thickness,
                     });
-                    self.has_faces.push(has_faces);
+                    flags.push(has_faces);
                 }
-                number[body as usize]
+                *number
             };
-            let edges: Vec<[u32; 2]> = soft.edges.iter().map(|e| e.map(&mut vertex)).collect();
-            self.edges.extend(edges);
-            if S::DIM == 3 {
-                let faces: Vec<[u32; 3]> = soft.faces.iter().map(|f| f.map(&mut vertex)).collect();
-                self.faces.extend(faces);
-            }
+            self.edges
+                .extend(soft.edges.iter().map(|e| e.map(&mut vertex)));
+            self.faces.extend(faces.iter().map(|f| f.map(&mut vertex)));
         }
     }
 
@@ -299,6 +306,16 @@ impl<S: Space> Primitives<S> {
 
     /// Where all points are after bodies went `way` (m and rad) from where they stand.
     pub(crate) fn places(&self, bodies: &Bodies<S>, way: &[Motion<S>]) -> Vec<[f64; 3]> {
+        self.places_by(bodies, way, 1)
+    }
+
+    /// The same on several threads.
+    pub(crate) fn places_by(
+        &self,
+        bodies: &Bodies<S>,
+        way: &[Motion<S>],
+        threads: usize,
+    ) -> Vec<[f64; 3]> {
         let place = |v: &Vertex<S>| {
             let k = v.body as usize;
             let center = bodies.position[k] + way[k].linear;
@@ -308,7 +325,13 @@ impl<S: Space> Primitives<S> {
             let rotation = turned(bodies, &way[k], k);
             (center + S::rotate(rotation, v.local)).to_array3()
         };
-        self.vertices.iter().map(place).collect()
+        crew::gather_from(self.vertices.len(), threads, |part, list| {
+            list.extend(self.vertices[part].iter().map(place));
+        })
+    }
+
+    pub(crate) fn wall_count(&self) -> usize {
+        self.walls.len()
     }
 
     fn wall_body(&self, wall: u32) -> usize {

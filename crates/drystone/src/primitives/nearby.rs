@@ -3,8 +3,9 @@
 //! A look supposes that every vertex goes straight to some end. The first look's ends are the
 //! **aims**; each vertex has **room** around its aim, and pairs are left out only if they stay
 //! apart wherever within their rooms the vertices end. So later looks, after impacts have changed
-//! some velocities, need no new search unless a vertex leaves its room; then pairs with that vertex
-//! are searched anew, and no others.
+//! some velocities, need no new search unless a vertex leaves its room; then it aims at where it
+//! ends now, pairs with that vertex are searched anew, and no others. Rooms never grow beyond the
+//! way that a vertex was off, or pairs would be without number where much is pushed about.
 //!
 //! # What is left out
 //!
@@ -32,8 +33,9 @@ use glamx::DVec3;
 pub(super) const ROUNDING: f64 = 1e-14;
 /// Vertices for each that is asked about from which on it is one of few.
 const FEW: usize = 6;
-/// How much farther than it went a vertex may go that has left its room.
-const GENEROUS: f64 = 1.5;
+/// Part of the way between its old and its new aim that a vertex which left its room may still
+/// stray: what was pushed once is pushed again.
+const GENEROUS: f64 = 0.5;
 /// Pairs that a thread looks at before it takes the next.
 const PIECE: usize = 256;
 
@@ -90,11 +92,13 @@ impl Nearby {
             self.rooms = (0..ends.len()).map(&spare).collect();
         }
         let mut is_asked = vec![is_new; ends.len()];
-        for (v, end) in ends.iter().enumerate() {
+        let known = if is_new { 0 } else { ends.len() };
+        for (v, end) in ends.iter().enumerate().take(known) {
             let off = DVec3::from_array(*end).distance(DVec3::from_array(self.aims[v]));
             // Written so that what is no number has left, too.
             let is_inside = off <= self.rooms[v];
             if !is_inside {
+                self.aims[v] = *end;
                 self.rooms[v] = GENEROUS * off + spare(v);
                 is_asked[v] = true;
             }
@@ -124,6 +128,8 @@ impl Nearby {
         let this = &*self;
         let count = is_asked.iter().filter(|&&asked| asked).count();
         let asked = (FEW * count < is_asked.len()).then_some(is_asked);
+        // Whether nothing else is found.
+        let is_sure = asked.is_some() || count == is_asked.len();
         let swept = Swept {
             start,
             end: &self.aims,
@@ -132,8 +138,8 @@ impl Nearby {
         };
         let found = trees.gather(&mesh, &swept, asked, |met| {
             let pair = primitives.pair_of(met)?;
-            let is_due = asked.is_some() || pair.has(|v| is_asked[v as usize]);
-            (is_due && primitives.moves(reach.bodies, &pair)).then_some(pair)
+            let is_due = is_sure || pair.has(|v| is_asked[v as usize]);
+            (is_due && primitives.moves(&pair)).then_some(pair)
         });
         // Numbers that are none have no pairs; the world notices them when it moves.
         let found = found.unwrap_or_default();
@@ -282,6 +288,42 @@ impl Candidate {
     }
 }
 
+/// Which of some pairs a plane keeps farther apart than `least` says of each (m, thickness
+/// included) on straight ways: one across the direction between their nearest points at the
+/// **end**. What turns is often told apart by that where the start does not tell.
+pub(crate) fn apart_from_the_end(
+    list: &[&Candidate],
+    [start, end]: Ways<'_>,
+    least: impl Fn(&Candidate) -> f64,
+) -> Vec<bool> {
+    let (mut edges, mut faces) = (Vec::new(), Vec::new());
+    for (k, candidate) in list.iter().enumerate() {
+        match candidate.encounter {
+            Encounter::Pair(Pair::Edges([a, b], [c, d])) => edges.push((k, [a, b, c, d])),
+            Encounter::Pair(Pair::FaceVertex([a, b, c], v)) => faces.push((k, [a, b, c, v])),
+            Encounter::Pair(Pair::EdgeVertex(..)) | Encounter::Wall(..) => {}
+        }
+    }
+    let best = Instructions::best();
+    let mut answers = vec![false; list.len()];
+    for (of_kind, is_edges) in [(&edges, true), (&faces, false)] {
+        let corners: Vec<[u32; 4]> = of_kind.iter().map(|one| one.1).collect();
+        let mut seen = vec![Seen::default(); corners.len().div_ceil(DOUBLES)];
+        if is_edges {
+            see_edges::<D3>(best, [end, start], &corners, &mut seen);
+        } else {
+            see_faces::<D3>(best, [end, start], &corners, &mut seen);
+        }
+        for (at, &(k, _)) in of_kind.iter().enumerate() {
+            let (seen, lane) = (&seen[at / DOUBLES], at % DOUBLES);
+            let is_told = seen.normal.iter().all(|x| x.0[lane].is_finite());
+            let gap = seen.gaps[0].0[lane].min(seen.gaps[1].0[lane]);
+            answers[k] = is_told && gap > least(list[k]);
+        }
+    }
+    answers
+}
+
 /// The gap between the sides of a pair along a direction, less what rounding may have added, m.
 #[inline]
 fn gap_along(pair: &Pair, normal: DVec3, places: &[[f64; 3]]) -> f64 {
@@ -363,5 +405,63 @@ mod tests {
             }
         }
         assert!(left_out > 1000, "{left_out}");
+    }
+
+    #[test]
+    fn what_a_plane_from_the_end_keeps_apart_stays_apart() {
+        let mut seed = 5;
+        let (mut start, mut end, mut list) = (Vec::new(), Vec::new(), Vec::new());
+        for case in 0..4000_u32 {
+            let mut point = |size: f64| [0; 3].map(|_| size * noise(&mut seed));
+            let bulk = point(3.0);
+            let add = |x: [f64; 3], y: [f64; 3]| [0, 1, 2].map(|k| x[k] + y[k]);
+            for _ in 0..4 {
+                let from = point(1.0);
+                start.push(from);
+                end.push(add(add(from, bulk), point(0.6)));
+            }
+            let [a, b, c, d] = [0, 1, 2, 3].map(|k| 4 * case + k);
+            let pair = match case % 2 {
+                0 => Pair::FaceVertex([a, b, c], d),
+                _ => Pair::Edges([a, b], [c, d]),
+            };
+            list.push(Candidate::of(Encounter::Pair(pair), None));
+        }
+        let least = 0.05;
+        let list: Vec<&Candidate> = list.iter().collect();
+        let apart = apart_from_the_end(&list, [&start, &end], |_| least);
+        assert!(apart.iter().filter(|&&is| is).count() > 1000);
+        for (candidate, _) in list.iter().zip(apart).filter(|(_, is_apart)| *is_apart) {
+            let Encounter::Pair(pair) = &candidate.encounter else {
+                continue;
+            };
+            for k in 0..=20 {
+                let t = f64::from(k) / 20.0;
+                let place = |v: u32| place_in(&start)(v).lerp(place_in(&end)(v), t);
+                assert!(nearest(pair, place).distance > least, "{pair:?} {t}");
+            }
+        }
+    }
+
+    /// Rooms once grew around the first aims, and pairs with them, until there was no memory left.
+    #[test]
+    fn what_is_pushed_about_has_no_more_room_than_it_strayed() {
+        let mut world = crate::World3::new(crate::Settings::default()).unwrap();
+        let mesh = crate::Mesh::<D3>::cloth([1.0, 1.0], [8, 8]);
+        let cloth = crate::Deformable::new(mesh, crate::Substance::default());
+        world.add_deformable(cloth).unwrap();
+        world.look_at_surfaces(|primitives, search| {
+            let mut nearby = Nearby::default();
+            let mut trees = BroadPhase::default();
+            for round in 0..30 {
+                // To and fro, farther than the sheet is wide.
+                let off = [2.0, 0.0, -2.0, 0.3][round % 4];
+                let ends: Vec<[f64; 3]> = (search.start.iter())
+                    .map(|&[x, y, z]| [x, y + off, z])
+                    .collect();
+                nearby.cover(primitives, search, &ends, |_| 1e-3, &mut trees);
+                assert!(nearby.aims == ends && nearby.rooms.iter().all(|&room| room < 2.1));
+            }
+        });
     }
 }

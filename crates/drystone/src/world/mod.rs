@@ -251,8 +251,7 @@ impl<S: Space> World<S> {
         self.refresh_contacts();
         watch(Phase::Detection);
 
-        let (mut free, mut ledger) =
-            integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        let (mut free, mut ledger) = self.apply_forces();
         let rule = self.rule(Effort::Full);
         let mut elastic = Elastic::new(
             &mut self.deformables,
@@ -349,8 +348,7 @@ impl<S: Space> World<S> {
         let dt = self.settings.dt;
         integrate::steer(&mut self.bodies, self.time, dt);
         self.refresh_contacts();
-        let (mut free, _) =
-            integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        let (mut free, _) = self.apply_forces();
         // Where elastic forces are no numbers, the step says so; here they are left out.
         let rule = self.rule(Effort::Full);
         let _ = Elastic::new(&mut self.deformables, &self.bodies, &mut free, rule, &[]);

@@ -12,10 +12,13 @@ use crate::impacts::{self, Impacts, Outcome};
 use crate::integrate;
 use crate::material::MaterialId;
 use crate::penalty::{self, Penalty};
+#[cfg(test)]
+use crate::primitives::Search;
 use crate::primitives::{Failure, Poses, Primitives, Reach};
 use crate::problem::assemble::assemble;
-use crate::settings::{Feature, Strategy};
+use crate::settings::{Feature, Settings, Strategy};
 use crate::space::{Components, Space};
+use crate::substep::crew;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -112,8 +115,7 @@ impl<S: Space> World<S> {
     pub(super) fn step_barrier(&mut self, options: &Barrier) -> Result<StepReport, StepError> {
         let dt = self.settings.dt;
         integrate::steer(&mut self.bodies, self.time, dt);
-        let (free, mut ledger) =
-            integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        let (free, mut ledger) = self.apply_forces();
         let evidence = barrier::step(&barrier::Start {
             bodies: &self.bodies,
             deformables: &self.deformables,
@@ -124,7 +126,7 @@ impl<S: Space> World<S> {
         })
         .map_err(|failure| self.failed(failure))?;
         evidence.enter(&mut ledger);
-        self.arrive(&evidence.end(&self.bodies))?;
+        self.arrive(evidence.end(&self.bodies))?;
         let answered = evidence.answered(&self.bodies, &free, dt);
         let Evidence {
             contacts, report, ..
@@ -151,15 +153,13 @@ impl<S: Space> World<S> {
         let strategy = self.settings.strategy;
         let is_judged = self.samples(self.step + 1);
         integrate::steer(&mut self.bodies, self.time, dt);
-        let (mut free, mut ledger) =
-            integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
-        let primitives = Primitives::new(&self.bodies, &self.deformables);
+        let (mut free, mut ledger) = self.apply_forces();
+        let (primitives, guess) = self.surfaces_and_guess();
         watch(Phase::Detection);
         let rule = self.rule(match strategy {
             Strategy::Parallel(_) => Effort::Brisk,
             _ => Effort::Full,
         });
-        let guess = impacts::without_contact(&self.bodies, &self.solved);
         let around = (&self.bodies, &guess[..]);
         let mut elastic = Elastic::guessed(&mut self.deformables, around, &mut free, rule, &[])
             .map_err(StepError::Elastic)?;
@@ -194,7 +194,7 @@ impl<S: Space> World<S> {
         }
         *self.trees = trees.into_inner();
         let outcome = outcome.map_err(|failure| self.failed(failure))?;
-        self.arrive(&outcome.end)?;
+        self.arrive(outcome.end)?;
         watch(Phase::Motion);
         let Outcome {
             contacts,
@@ -216,12 +216,21 @@ impl<S: Space> World<S> {
         })
     }
 
+    /// All surfaces, and a guess of the velocities that elastic forces lead to.
+    fn surfaces_and_guess(&self) -> (Primitives<S>, Vec<Motion<S>>) {
+        let (bodies, deformables, solved) = (&self.bodies, &self.deformables, &self.solved);
+        crew::both(
+            self.settings.threads as usize,
+            || Primitives::new(bodies, deformables),
+            || impacts::without_contact(bodies, solved),
+        )
+    }
+
     pub(super) fn step_penalty(&mut self, options: &Penalty) -> Result<StepReport, StepError> {
         let dt = self.settings.dt;
         integrate::steer(&mut self.bodies, self.time, dt);
         self.refresh_contacts();
-        let (mut free, mut ledger) =
-            integrate::apply_forces(&self.bodies, self.settings.gravity, self.time, dt);
+        let (mut free, mut ledger) = self.apply_forces();
         let rule = self.rule(Effort::Full);
         let elastic = Elastic::new(&mut self.deformables, &self.bodies, &mut free, rule, &[])
             .map_err(StepError::Elastic)?;
@@ -253,6 +262,17 @@ impl<S: Space> World<S> {
         })
     }
 
+    /// Velocities after the forces of the coming step but elastic ones, and what they did.
+    pub(super) fn apply_forces(&self) -> (Vec<Motion<S>>, Ledger<S>) {
+        let Settings {
+            gravity,
+            dt,
+            threads,
+            ..
+        } = self.settings;
+        integrate::apply_forces(&self.bodies, gravity, (self.time, dt), threads)
+    }
+
     /// Moves bodies by their velocities and the clock, or nothing at all.
     fn advance_unheld(&mut self, velocities: &[Motion<S>]) -> Result<(), StepError> {
         let good = self.bodies.state();
@@ -262,24 +282,19 @@ impl<S: Space> World<S> {
     }
 
     /// Puts every body where its step ends, and moves the clock, or nothing at all.
-    fn arrive(&mut self, end: &Poses<S>) -> Result<(), StepError> {
-        let good = self.bodies.state();
+    fn arrive(&mut self, mut end: Poses<S>) -> Result<(), StepError> {
         let time = self.end_of_step();
-        for k in 0..self.bodies.len() {
-            match &self.bodies.kind[k] {
-                Kind::Fixed => {}
-                Kind::Kinematic(script) => {
-                    let pose = script.pose(&self.bodies.start[k], time);
-                    self.bodies.position[k] = pose.position;
-                    self.bodies.rotation[k] = pose.rotation;
-                }
-                Kind::Particle | Kind::Rigid => {
-                    self.bodies.position[k] = end.position[k];
-                    self.bodies.rotation[k] = end.rotation[k];
-                    self.bodies.motion[k] = end.motion[k];
-                }
+        let bodies = &mut self.bodies;
+        for k in (0..bodies.len()).filter(|&k| !bodies.is_dynamic(k)) {
+            let (mut position, mut rotation) = (bodies.position[k], bodies.rotation[k]);
+            if let Kind::Kinematic(script) = &bodies.kind[k] {
+                let pose = script.pose(&bodies.start[k], time);
+                (position, rotation) = (pose.position, pose.rotation);
             }
+            (end.position[k], end.rotation[k]) = (position, rotation);
+            end.motion[k] = bodies.motion[k];
         }
+        let good = bodies.replace(end.position, end.rotation, end.motion);
         self.accept_unheld(&good)
     }
 
@@ -335,5 +350,25 @@ impl<S: Space> World<S> {
                 time,
             },
         }
+    }
+}
+
+#[cfg(test)]
+impl<S: Space> World<S> {
+    /// Lends all surfaces where bodies stand.
+    pub(crate) fn look_at_surfaces(&self, look: impl FnOnce(&Primitives<S>, &Search<'_, S>)) {
+        let primitives = Primitives::new(&self.bodies, &self.deformables);
+        let still = vec![Motion::default(); self.bodies.len()];
+        let start = primitives.places(&self.bodies, &still);
+        let search = Search {
+            reach: Reach {
+                bodies: &self.bodies,
+                rules: &self.pair_rules(),
+                distance: 1e-3,
+            },
+            start: &start,
+            threads: 1,
+        };
+        look(&primitives, &search);
     }
 }

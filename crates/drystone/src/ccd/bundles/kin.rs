@@ -2,7 +2,7 @@
 //!
 //! Boxes and planes tell little of two such bundles: they touch. But which of them are kin is a
 //! matter of the mesh and not of where it is, and so are the pairs of their primitives that share
-//! nothing. On a sheet these are most of all pairs that a tree would find, 36 for each vertex; here
+//! nothing. On a sheet these are most of all pairs that a tree would find, some fifty for each vertex; here
 //! they are listed once.
 
 use super::apart::Point;

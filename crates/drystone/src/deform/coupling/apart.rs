@@ -5,9 +5,10 @@ use crate::body::{Bodies, Motion};
 use crate::certify::Ledger;
 use crate::deform::Integrator;
 use crate::deform::store::Soft;
-use crate::detect::Contact;
 use crate::solve::SolverKind;
 use crate::space::Space;
+use crate::substep::crew;
+use crate::substep::shared::Shared;
 
 /// Sweeps over contacts of nodes with their own masses at most.
 const APART_SWEEPS: u32 = 40;
@@ -15,15 +16,13 @@ const APART_SWEEPS: u32 = 40;
 impl<S: Space> Elastic<'_, S> {
     /// Prepares deformables for contact that answer as a whole: all but large sheets that touch
     /// nothing but each other and what can't be moved. The nodes of those answer with their own
-    /// masses. Fails with the name of a deformable whose forces are no numbers.
-    pub(crate) fn couple<'c>(
+    /// masses. `contacts` are the bodies of each. Fails with the name of a deformable whose forces
+    /// are no numbers.
+    pub(crate) fn couple(
         &mut self,
         bodies: &Bodies<S>,
-        contacts: impl Iterator<Item = &'c Contact<S>> + Clone,
-    ) -> Result<(), String>
-    where
-        S: 'c,
-    {
+        contacts: &[[u32; 6]],
+    ) -> Result<(), String> {
         let can_be = |soft: &Soft| soft.is_sheet && is_iterative(soft);
         let list = &self.deformables.list;
         let mut is_apart: Vec<bool> = list
@@ -32,9 +31,9 @@ impl<S: Space> Elastic<'_, S> {
             .collect();
         let place = |k: u32| (bodies.node_of[k as usize] as usize).checked_sub(1);
         let is_solid = |k: u32| place(k).is_none() && bodies.is_dynamic(k as usize);
-        for contact in contacts.clone() {
-            if contact.bodies().any(is_solid) {
-                for soft in contact.bodies().filter_map(place) {
+        for contact in contacts {
+            if contact.iter().copied().any(is_solid) {
+                for soft in contact.iter().copied().filter_map(place) {
                     is_apart[soft] = false;
                 }
             }
@@ -45,7 +44,7 @@ impl<S: Space> Elastic<'_, S> {
             .clone()
             .any(|(soft, is_apart)| soft.is_some() && !is_apart)
         {
-            for k in contacts.flat_map(Contact::bodies) {
+            for &k in contacts.as_flattened() {
                 let is_coupled = place(k).is_some_and(|soft| !is_apart[soft]);
                 touched[k as usize] = is_coupled && bodies.is_dynamic(k as usize);
             }
@@ -84,11 +83,15 @@ impl<S: Space> Elastic<'_, S> {
         for (soft, &is_apart) in self.deformables.list.iter().zip(&self.is_apart) {
             let Some(soft) = soft else { continue };
             if let Some(free) = free.filter(|_| is_apart) {
-                let nodes = soft.nodes.iter().map(|&k| k as usize);
-                for k in nodes.filter(|&k| bodies.is_dynamic(k)) {
-                    let change = free[k].linear - self.starred[k].linear;
-                    ledger.forces[k].0 += change * bodies.mass(k);
-                }
+                let (forces, starred) = (Shared::new(&mut ledger.forces), &self.starred);
+                let threads = self.rule.threads as usize;
+                crew::run_over(soft.nodes.len(), threads, |part| {
+                    let nodes = soft.nodes[part].iter().map(|&k| k as usize);
+                    for k in nodes.filter(|&k| bodies.is_dynamic(k)) {
+                        let change = free[k].linear - starred[k].linear;
+                        forces.change(k, |forces| forces.0 += change * bodies.mass(k));
+                    }
+                });
                 continue;
             }
             let Some(system) = &soft.system.0 else {

@@ -5,10 +5,14 @@ use crate::body::{Bodies, Motion};
 use crate::deform::meeting::Pair;
 use crate::detect::{Contact, NodePoint};
 use crate::material::Materials;
-use crate::primitives::{Candidate, Encounter, Primitives, Witness, contact_of};
+use crate::primitives::{
+    Candidate, Encounter, Primitives, Witness, apart_from_the_end, contact_of,
+};
 use crate::space::{Components, Space};
 use crate::substep::crew;
 use glamx::DVec3;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Gap of two deformables up to which what closes is a contact before it has been proven to meet,
 /// over the thickness of both sides.
@@ -39,32 +43,70 @@ pub(in crate::impacts) fn find<T: Sync, R: Send>(
     list: &[T],
     find: impl Fn(&T, &mut Vec<R>) + Sync,
 ) -> Vec<R> {
+    find_in(threads, list, |piece, found| {
+        piece.iter().for_each(|one| find(one, found));
+    })
+}
+
+/// The same, piece by piece.
+pub(super) fn find_in<T: Sync, R: Send>(
+    threads: usize,
+    list: &[T],
+    find: impl Fn(&[T], &mut Vec<R>) + Sync,
+) -> Vec<R> {
     let pieces = list.len().div_ceil(PIECE);
     crew::gather(threads, pieces, |piece, found| {
-        for one in list.chunks(PIECE).nth(piece).unwrap_or_default() {
-            find(one, found);
-        }
+        find(list.chunks(PIECE).nth(piece).unwrap_or_default(), found);
     })
 }
 
 /// Impacts without those that are at the same point as another: the one with the least gap stands
 /// for all.
 pub(super) fn once<S: Space>(mut hits: Vec<Hit<S>>) -> Vec<Hit<S>> {
-    let mut order: Vec<(u64, u32)> = (hits.iter().zip(0..))
-        .map(|(hit, k)| (hit.point, k))
-        .collect();
-    order.sort_unstable();
-    let mut is_kept = vec![false; hits.len()];
-    for same in order.chunk_by(|x, y| x.0 == y.0) {
-        let least = same.iter().map(|&(_, k)| k as usize).min_by(|&x, &y| {
-            let gap = hits[x].gap.total_cmp(&hits[y].gap);
-            gap.then_with(|| hits[x].encounter.key().cmp(&hits[y].encounter.key()))
-        });
-        least.into_iter().for_each(|k| is_kept[k] = true);
+    let mut least: PointMap<u32> =
+        PointMap::with_capacity_and_hasher(hits.len(), Default::default());
+    let mut is_kept = vec![true; hits.len()];
+    for (k, hit) in hits.iter().enumerate() {
+        let best = least.entry(hit.point).or_insert(k as u32);
+        let other = *best as usize;
+        if other != k {
+            let (gap, key) = (hit.gap, hit.encounter.key());
+            let order = gap.total_cmp(&hits[other].gap);
+            let is_less = order
+                .then_with(|| key.cmp(&hits[other].encounter.key()))
+                .is_lt();
+            is_kept[if is_less { other } else { k }] = false;
+            if is_less {
+                *best = k as u32;
+            }
+        }
     }
     let mut is_kept = is_kept.into_iter();
     hits.retain(|_| is_kept.next().unwrap_or(false));
     hits
+}
+
+/// Something for each point of contact ([`Hit::point`]).
+pub(in crate::impacts) type PointMap<T> = HashMap<u64, T, BuildHasherDefault<Itself>>;
+
+/// A hash of numbers that are hashes already: themselves.
+#[derive(Default)]
+pub(in crate::impacts) struct Itself(u64);
+
+impl Hasher for Itself {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
 }
 
 /// A number for the point of a contact: the nodes that take part on either side, and where it is if
@@ -87,18 +129,39 @@ fn point_of<S: Space>(contact: &Contact<S>) -> u64 {
 }
 
 impl<S: Space> Look<'_, S> {
-    /// The impact of a pair, if it has one.
-    pub(super) fn hit(&self, candidate: &Candidate) -> Option<Hit<S>> {
-        let encounter = &candidate.encounter;
-        let room = candidate.distance.unwrap_or(0.0);
-        // What starts nearer than the rest must not come much nearer still.
-        let keep = self.keep.min(self.nearer * room);
-        let thickness = self.primitives.thickness(encounter);
-        if candidate.stays_apart(self.end, thickness, keep) {
-            return None;
+    /// Adds the impacts of some pairs to a list.
+    pub(super) fn add_hits<'c>(
+        &self,
+        pairs: impl Iterator<Item = &'c Candidate>,
+        found: &mut Vec<Hit<S>>,
+    ) {
+        let thickness = |c: &Candidate| self.primitives.thickness(&c.encounter);
+        let is_open = |c: &&Candidate| !c.stays_apart(self.end, thickness(c), self.kept(c));
+        let open: Vec<&Candidate> = pairs.filter(is_open).collect();
+        let least = |c: &Candidate| thickness(c) + self.kept(c);
+        let apart = apart_from_the_end(&open, [self.start, self.end], least);
+        for (candidate, _) in open
+            .into_iter()
+            .zip(apart)
+            .filter(|(_, is_apart)| !is_apart)
+        {
+            found.extend(self.hit(candidate));
         }
+    }
+
+    /// The distance that a pair must keep, m: what starts nearer than others must not come much
+    /// nearer still.
+    fn kept(&self, candidate: &Candidate) -> f64 {
+        let room = candidate.distance.unwrap_or(0.0);
+        self.keep.min(self.nearer * room)
+    }
+
+    /// The impact of a pair, if it has one.
+    fn hit(&self, candidate: &Candidate) -> Option<Hit<S>> {
+        let encounter = &candidate.encounter;
         let paths = [(self.start, self.still), (self.end, self.way)];
-        let times = self.primitives.hit(encounter, paths, self.bodies, keep)?;
+        let kept = self.kept(candidate);
+        let times = self.primitives.hit(encounter, paths, self.bodies, kept)?;
         self.impact(candidate, times)
     }
 
