@@ -25,9 +25,8 @@ impl<S: Space> BroadPhase<S> {
     ) -> Result<Vec<T>, BroadError> {
         match asked {
             Some(asked) => {
-                let due = (0..asked.len()).filter(|&v| asked[v]);
-                due.map(|v| check_vertex(swept, v))
-                    .collect::<Result<(), _>>()?;
+                let mut due = (0..asked.len()).filter(|&v| asked[v]);
+                due.try_for_each(|v| check_vertex(swept, v))?;
             }
             None => {
                 // What is known has been checked.
@@ -35,9 +34,7 @@ impl<S: Space> BroadPhase<S> {
                 if start != end || !self.bundles.are_of(mesh, end) {
                     check(mesh, start, end)?;
                 }
-                let all = 0..swept.start.len();
-                all.map(|v| check_vertex(swept, v))
-                    .collect::<Result<(), _>>()?;
+                (0..start).try_for_each(|v| check_vertex(swept, v))?;
             }
         }
         if S::DIM == 3 {

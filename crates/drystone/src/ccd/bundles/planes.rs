@@ -3,8 +3,9 @@
 //! Two bundles stay apart if a plane across the line between the middles of their boxes at the
 //! start is between all their vertices both at the start and at the end: see [`super`].
 
-// `dispatch!` gives every kernel a space, asked for or not.
-#![allow(clippy::extra_unused_type_parameters)]
+// `dispatch!` gives every kernel a space, asked for or not, and iterators that are not inlined would be
+// compiled for less than the kernel is.
+#![allow(clippy::extra_unused_type_parameters, clippy::needless_range_loop)]
 
 use super::apart::Point;
 use super::bundle::{SPOTS, Spots};
