@@ -166,7 +166,10 @@ impl<S: Space> Step<'_, S> {
             !bodies.is_dynamic(k)
                 || matches!(solver, SolverKind::Pgs(_)) && elastic.is_apart(bodies, k)
         };
-        let is_single: Vec<bool> = (0..bodies.len()).map(is_single).collect();
+        let threads = self.threads();
+        let is_single: Vec<bool> = crew::gather_from(bodies.len(), threads, |part, list| {
+            list.extend(part.map(is_single));
+        });
         let keyed = self.register.by_island(bodies);
         let mut parts = Parts {
             is_single: vec![false; keyed.len()],

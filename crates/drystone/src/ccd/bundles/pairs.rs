@@ -54,39 +54,42 @@ impl Primitives {
 
     /// Adds what two bundles that are kin may meet with: all that share no vertex.
     pub(super) fn add_kin(&mut self, pair: [&Bundle; 2]) {
-        self.add_such(pair, |a, b| !b.iter().any(|v| a.contains(v)));
+        let mut all = Self::default();
+        all.add(pair);
+        let is_apart = |first: &[u32], second: &[u32]| !second.iter().any(|v| first.contains(v));
+        let edges = all
+            .edges
+            .each()
+            .filter(|([a, b, c, d], _)| is_apart(&[*a, *b], &[*c, *d]));
+        edges.for_each(|pair| self.edges.push(pair));
+        let faces = all
+            .faces
+            .each()
+            .filter(|([a, b, c, v], _)| is_apart(&[*a, *b, *c], &[*v]));
+        faces.for_each(|pair| self.faces.push(pair));
     }
 
     /// Adds what two bundles that share no vertex may meet with.
-    pub(super) fn add(&mut self, pair: [&Bundle; 2]) {
-        self.add_such(pair, |_, _| true);
-    }
-
-    /// Adds the pairs of primitives of two bundles whose vertices are such.
-    #[inline(always)]
-    fn add_such(&mut self, [a, b]: [&Bundle; 2], is_such: impl Fn(&[u32], &[u32]) -> bool) {
-        for (a, b) in [(a, b), (b, a)] {
-            if a.vertex == NONE {
-                continue;
-            }
-            for (&f, corners) in b.faces.iter().zip(b.corners()) {
-                if is_such(&[a.vertex], corners) {
-                    let [p, q, r] = *corners;
-                    self.faces.corners.push([p, q, r, a.vertex]);
-                    self.faces.numbers.push([a.vertex, f]);
-                }
+    pub(super) fn add(&mut self, [a, b]: [&Bundle; 2]) {
+        for (own, other) in [(a, b), (b, a)] {
+            let v = own.vertex;
+            if v != NONE {
+                let corners = other.corners();
+                let with_vertex = corners.iter().map(|&[p, q, r]| [p, q, r, v]);
+                self.faces.corners.extend(with_vertex);
+                let numbers = other.faces[..corners.len()].iter();
+                self.faces.numbers.extend(numbers.map(|&f| [v, f]));
             }
         }
         if a.meets_as_vertex(b) {
             return;
         }
-        for (&e, p) in a.edges.iter().zip(a.ends()) {
-            for (&f, q) in b.edges.iter().zip(b.ends()) {
-                if is_such(p, q) {
-                    self.edges.corners.push([p[0], p[1], q[0], q[1]]);
-                    self.edges.numbers.push([e.min(f), e.max(f)]);
-                }
-            }
+        let (ends, numbers) = (b.ends(), &b.edges[..b.ends().len()]);
+        for (&e, &[p, q]) in a.edges.iter().zip(a.ends()) {
+            let corners = ends.iter().map(|&[r, s]| [p, q, r, s]);
+            self.edges.corners.extend(corners);
+            let numbers = numbers.iter().map(|&f| [e.min(f), e.max(f)]);
+            self.edges.numbers.extend(numbers);
         }
     }
 
@@ -125,6 +128,19 @@ impl Primitives {
 }
 
 impl Pairs {
+    /// The vertices and the numbers of each pair.
+    fn each(&self) -> impl Iterator<Item = ([u32; 4], [u32; 2])> {
+        self.corners
+            .iter()
+            .copied()
+            .zip(self.numbers.iter().copied())
+    }
+
+    fn push(&mut self, (corners, numbers): ([u32; 4], [u32; 2])) {
+        self.corners.push(corners);
+        self.numbers.push(numbers);
+    }
+
     /// Calls `near` with those of some pairs that `ask` does not answer with 1.
     fn near(
         &self,
