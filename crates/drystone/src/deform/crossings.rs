@@ -6,7 +6,7 @@
 //! left over, such as entries between teams, is kept one by one.
 
 use super::rows::Exact;
-use super::teams::Row;
+use super::teams::{Cuts, Row};
 use crate::substep::crew::Worker;
 use crate::substep::shared::Shared;
 use crate::substep::simd::{Column, LANES};
@@ -35,9 +35,8 @@ pub(super) struct Crossings {
 /// Slots row after row.
 #[derive(Debug, Default)]
 pub(super) struct Moved<T> {
-    /// Of each row: its first slot that takes from the lane before, and its first that takes from
-    /// the lane after; at the end their number.
-    cuts: Vec<[u32; 2]>,
+    /// Slots that take from the lane before, then those that take from the lane after.
+    pub(super) cuts: Cuts,
     /// The row that each one joins.
     rows: Vec<u32>,
     /// The entry of each lane, or [`NONE`].
@@ -136,19 +135,6 @@ impl Outer {
 }
 
 impl<T: Copy + Default> Moved<T> {
-    /// Slots that take from the lane before.
-    #[inline(always)]
-    pub(super) fn before(&self, row: usize) -> Range<usize> {
-        let [start, middle] = self.cuts[row];
-        start as usize..middle as usize
-    }
-
-    /// Slots that take from the lane after.
-    #[inline(always)]
-    pub(super) fn after(&self, row: usize) -> Range<usize> {
-        self.cuts[row][1] as usize..self.cuts[row + 1][0] as usize
-    }
-
     /// A slot's numbers, and the row whose lanes are to be moved.
     #[inline(always)]
     pub(super) fn read(&self, slot: usize, vector: &Shared<'_, Row>) -> (&T, Row) {
@@ -158,7 +144,7 @@ impl<T: Copy + Default> Moved<T> {
     /// Adds the slots of the next row.
     fn add(&mut self, row: u32, [before, after]: &ByDistance) {
         let start = self.rows.len() as u32;
-        self.cuts.push([start, start + before.len() as u32]);
+        self.cuts.0.push([start, start + before.len() as u32]);
         for (away, &from) in before.iter().chain(after) {
             self.rows.push((i64::from(row) + away) as u32);
             self.from.push(from);
@@ -167,7 +153,7 @@ impl<T: Copy + Default> Moved<T> {
     }
 
     fn finish(&mut self) {
-        self.cuts.push([self.rows.len() as u32; 2]);
+        self.cuts.0.push([self.rows.len() as u32; 2]);
     }
 }
 

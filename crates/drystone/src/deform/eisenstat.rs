@@ -124,19 +124,19 @@ fn with_crossings<V: Wide>(
     vector: &Shared<'_, Row>,
 ) -> [V; 3] {
     let Crossings { near, far, .. } = &teams.crossings;
-    for slot in near.before(row) {
+    for slot in near.cuts.before(row) {
         let (block, row) = near.read(slot, vector);
         sum = with_near(sum, block, of_lane_before::<V>(&row));
     }
-    for slot in near.after(row) {
+    for slot in near.cuts.after(row) {
         let (block, row) = near.read(slot, vector);
         sum = with_near(sum, block, of_lane_after::<V>(&row));
     }
-    for slot in far.before(row) {
+    for slot in far.cuts.before(row) {
         let ([value], row) = far.read(slot, vector);
         sum = add(sum, scale(of_lane_before::<V>(&row), V::load(value)));
     }
-    for slot in far.after(row) {
+    for slot in far.cuts.after(row) {
         let ([value], row) = far.read(slot, vector);
         sum = add(sum, scale(of_lane_after::<V>(&row), V::load(value)));
     }
@@ -174,8 +174,8 @@ fn with_near<V: Wide>(sum: [V; 3], block: &[Column; 9], v: [V; 3]) -> [V; 3] {
 #[inline(always)]
 fn forward<V: Wide>(teams: &Teams, row: usize, right: [V; 3], answer: &Shared<'_, Row>) -> [V; 3] {
     // What came just before is asked for last.
-    let sum = less_far(right, &teams.far, teams.far.before(row), answer);
-    let sum = less_near::<V, true>(sum, &teams.near, teams.near.before(row), answer);
+    let sum = less_far(right, &teams.far, teams.far.cuts.before(row), answer);
+    let sum = less_near::<V, true>(sum, &teams.near, teams.near.cuts.before(row), answer);
     let found = times(&teams.inverse[row], sum);
     answer.write(row, stored(found));
     found
@@ -225,8 +225,8 @@ fn back_kernel<S: Space, V: Wide>(
         vectors.direction.write(row, stored(along));
         let sweep = &vectors.sweep;
         // Far and near slots rise: what came just before is the first one.
-        let sum = less_far(along, &teams.far, teams.far.after(row), sweep);
-        let sum = less_near::<V, false>(sum, &teams.near, teams.near.after(row), sweep);
+        let sum = less_far(along, &teams.far, teams.far.cuts.after(row), sweep);
+        let sum = less_near::<V, false>(sum, &teams.near, teams.near.cuts.after(row), sweep);
         sweep.write(row, stored(times(&teams.inverse[row], sum)));
     }
 }

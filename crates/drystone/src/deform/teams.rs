@@ -58,11 +58,31 @@ pub(crate) struct Teams {
     pub(super) crossings: Crossings,
 }
 
+/// Where the slots of each row start and where the second kind of them does; at the end the number
+/// of all slots.
+#[derive(Debug, Default)]
+pub(super) struct Cuts(pub(super) Vec<[u32; 2]>);
+
+impl Cuts {
+    /// A row's slots of the first kind.
+    #[inline(always)]
+    pub(super) fn before(&self, row: usize) -> Range<usize> {
+        let [start, middle] = self.0[row];
+        start as usize..middle as usize
+    }
+
+    /// A row's slots of the second kind.
+    #[inline(always)]
+    pub(super) fn after(&self, row: usize) -> Range<usize> {
+        self.0[row][1] as usize..self.0[row + 1][0] as usize
+    }
+}
+
 /// Slots row after row.
 #[derive(Debug, Default)]
 pub(super) struct Slots<T> {
-    /// Of each row: its first slot and its first behind the diagonal; at the end their number.
-    cuts: Vec<[u32; 2]>,
+    /// Slots left of the diagonal, then those right of it.
+    pub(super) cuts: Cuts,
     /// The row that each one joins, or [`ODD`] and its place among `odd`.
     rows: Vec<u32>,
     odd: Vec<[u32; LANES]>,
@@ -74,19 +94,6 @@ pub(super) struct Slots<T> {
 }
 
 impl<T: Copy> Slots<T> {
-    /// Slots left of the diagonal.
-    #[inline(always)]
-    pub(super) fn before(&self, row: usize) -> Range<usize> {
-        let [start, middle] = self.cuts[row];
-        start as usize..middle as usize
-    }
-
-    /// Slots right of the diagonal.
-    #[inline(always)]
-    pub(super) fn after(&self, row: usize) -> Range<usize> {
-        self.cuts[row][1] as usize..self.cuts[row + 1][0] as usize
-    }
-
     /// A slot's numbers, and what it takes of a vector.
     #[inline(always)]
     pub(super) fn read(&self, slot: usize, vector: &Shared<'_, Row>) -> (&T, Row) {
@@ -185,8 +192,8 @@ impl Teams {
             }
         }
         all.crossings.finish();
-        all.near.cuts.push([all.near.rows.len() as u32; 2]);
-        all.far.cuts.push([all.far.rows.len() as u32; 2]);
+        all.near.cuts.0.push([all.near.rows.len() as u32; 2]);
+        all.far.cuts.0.push([all.far.rows.len() as u32; 2]);
         all
     }
 
@@ -228,8 +235,8 @@ impl Teams {
         (self.near).add(row as u32, &near[0], whole_near, Default::default());
         (self.far).add(row as u32, &far[0], whole_far, Default::default());
         let middle = [self.near.rows.len(), self.far.rows.len()];
-        self.near.cuts.push([start[0] as u32, middle[0] as u32]);
-        self.far.cuts.push([start[1] as u32, middle[1] as u32]);
+        self.near.cuts.0.push([start[0] as u32, middle[0] as u32]);
+        self.far.cuts.0.push([start[1] as u32, middle[1] as u32]);
         (self.near).add(row as u32, &near[1], whole_near, Default::default());
         (self.far).add(row as u32, &far[1], whole_far, Default::default());
     }

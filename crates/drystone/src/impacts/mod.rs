@@ -56,9 +56,9 @@
 //! The first solve is of the contacts of the last step, the second of all that was found besides, and
 //! of what rests or closes where that pushes: what hangs together with an impact will meet the next.
 //! Later rounds find little, so they do little: islands without a new impact keep their
-//! velocities, large ones are swept only around what is new, and pairs whose vertices end where they ended in the look before are not looked at
-//! again. Islands of nodes with their own masses are swept on threads (module `sweeps`); everything else
-//! is one contact problem for [`Settings::solver`](crate::Settings::solver).
+//! velocities, large ones are swept only around what is new, and pairs whose vertices end where
+//! they ended in the look before are not looked at again. Islands of nodes with their own masses
+//! are swept on threads (module `sweeps`); everything else is one contact problem for [`Settings::solver`](crate::Settings::solver).
 //!
 //! # Pairs
 //!

@@ -13,9 +13,9 @@ const PIECE: usize = 64;
 
 impl<S: Space> BroadPhase<S> {
     /// What `keep` makes of every candidate, or of those with a vertex that is `asked` about, where
-    /// nothing but the ends and the reach of such vertices have changed since the last search. The trees are
-    /// those of the last sweep until they are old, so the order is not always the same: sort
-    /// what comes back. `keep` is called on several threads.
+    /// nothing but the ends and the reach of such vertices have changed since the last search. The
+    /// trees are those of the last sweep until they are old, so the order is not always the same:
+    /// sort what comes back. `keep` is called on several threads.
     pub(crate) fn gather<T: Send>(
         &mut self,
         mesh: &Mesh<'_>,

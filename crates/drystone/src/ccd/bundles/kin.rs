@@ -2,8 +2,8 @@
 //!
 //! Boxes and planes tell little of two such bundles: they touch. But which of them are kin is a
 //! matter of the mesh and not of where it is, and so are the pairs of their primitives that share
-//! nothing. On a sheet these are most of all pairs that a tree would find, some fifty for each vertex; here
-//! they are listed once.
+//! nothing. On a sheet these are most of all pairs that a tree would find, some fifty for each
+//! vertex; here they are listed once.
 
 use super::apart::Point;
 use super::bundle::{Bundle, NONE};
@@ -46,9 +46,9 @@ impl Kin {
             for &other in &own[before..] {
                 kin.primitives.add_kin([bundle, &bundles[other as usize]]);
             }
-            let later = own[before..].iter().copied().chain(std::iter::repeat(NONE));
             let mut row = [NONE; LATER];
-            row.iter_mut().zip(later).for_each(|(slot, k)| *slot = k);
+            let later = row.iter_mut().zip(&own[before..]);
+            later.for_each(|(slot, &k)| *slot = k);
             kin.later.push(row);
             kin.list.append(&mut own);
             kin.starts.push(kin.list.len() as u32);
