@@ -18,14 +18,14 @@ use crate::problem::assemble::{Assembled, group_by_island, put_on_belt, response
 use crate::settings::Settings;
 use crate::space::{Components, Space};
 use crate::substep::crew;
-use glamx::DVec3;
 use look::{Look, find_in, node_on, once};
 pub(super) use look::{PointMap, find};
 use rows::{Law, NodeRows};
 use std::cell::RefCell;
 
-/// Part of its way by which a vertex may miss its aim before pairs are searched anew.
-const SWAY: f64 = 0.02;
+/// By how much a vertex may miss its aim before pairs are searched anew, over the distance that is
+/// kept.
+const ROOM: f64 = 2.0;
 /// Part of the thickness of deformables by which they rest farther apart than what is kept: see
 /// [`crate::impacts`].
 const CUSHION: f64 = 0.05;
@@ -39,8 +39,6 @@ pub(super) struct Flight<'a, S: Space> {
     keep: f64,
     /// Part of its distance that is kept of what starts nearer than that.
     pub(super) nearer: f64,
-    /// Largest distance that anything rests at, m.
-    widest_rest: f64,
     start: Vec<[f64; 3]>,
     still: Vec<Motion<S>>,
     /// Of each vertex: largest square of the radius of the least circle around a face with it, m²,
@@ -111,8 +109,6 @@ impl<'a, S: Space> Flight<'a, S> {
         let threads = start.settings.threads as usize;
         let places = primitives.places_by(bodies, &still, threads);
         let keep = start.options.keep;
-        let soft = (0..places.len() as u32).filter_map(|v| primitives.soft_radius(bodies, v));
-        let thickest = 2.0 * soft.fold(0.0, f64::max);
         Self {
             spreads: primitives.spreads(&places),
             start: places,
@@ -123,7 +119,6 @@ impl<'a, S: Space> Flight<'a, S> {
             settings: start.settings,
             keep,
             nearer: 0.5,
-            widest_rest: rest(keep, thickest),
             trees: start.trees,
             nearby: RefCell::default(),
             seen: RefCell::default(),
@@ -174,7 +169,7 @@ impl<'a, S: Space> Flight<'a, S> {
             reach: Reach {
                 bodies: self.bodies,
                 rules: self.rules,
-                distance: self.widest_rest + self.keep,
+                distance: self.keep,
             },
             start: &self.start,
             threads: self.threads(),
@@ -188,10 +183,7 @@ impl<'a, S: Space> Flight<'a, S> {
     /// Makes sure that everything is known that may meet on ways to these ends.
     fn watch(&self, way: &[Motion<S>], end: &[[f64; 3]]) {
         let bulge = self.primitives.bulge(way);
-        let spare = |v: usize| {
-            let length = DVec3::from_array(end[v]).distance(DVec3::from_array(self.start[v]));
-            bulge[v] + SWAY * length + 2.0 * self.keep
-        };
+        let spare = |v: usize| bulge[v] + ROOM * self.keep;
         let trees = &mut self.trees.borrow_mut();
         let mut nearby = self.nearby.borrow_mut();
         nearby.cover(self.primitives, &self.search(), end, spare, trees);
@@ -204,6 +196,7 @@ impl<'a, S: Space> Flight<'a, S> {
             materials: self.rules.materials,
             keep: self.keep,
             nearer: self.nearer,
+            reach: [self.keep, self.keep * (1.0 + 2.0 * ROOM)],
             start: &self.start,
             end,
             still: &self.still,
@@ -292,8 +285,13 @@ impl<'a, S: Space> Flight<'a, S> {
                 return;
             }
             if let Some((own, round)) = look.stand_ins(&candidate.encounter) {
-                found.push(Glimpse::StandIns(own, round));
-            } else if look.is_close(candidate) && !known.has(&candidate.encounter) {
+                if look.is_within_reach(candidate) {
+                    found.push(Glimpse::StandIns(own, round));
+                }
+            } else if look.is_close(candidate)
+                && !known.has(&candidate.encounter)
+                && look.is_within_reach(candidate)
+            {
                 found.push(Glimpse::Close(*candidate));
             }
         });
@@ -305,6 +303,9 @@ impl<'a, S: Space> Flight<'a, S> {
                 Glimpse::Close(candidate) => close.push(candidate),
             }
         }
+        // In an order that does not depend on the trees'.
+        close.sort_unstable_by_key(|candidate| candidate.encounter.key());
+        nodes.list.sort_unstable();
         let mut hits = find(self.threads(), &close, |candidate, found| {
             found.extend(look.near(candidate).filter(is_fresh));
         });

@@ -2,7 +2,8 @@
 
 use super::flight::{Flight, Hit, find};
 use super::register::Register;
-use super::sweeps::{self, NodeRow, Patience};
+use super::sweeps::{self, LARGE, NodeRow, Patience};
+use super::ties::Ties;
 use super::zones::fail_safe;
 use super::{Outcome, Resolution, Start};
 use crate::body::Motion;
@@ -19,6 +20,9 @@ use crate::world::Phase;
 
 /// Part of the distance that is kept by which impacts of nodes may miss it.
 const ENOUGH: f64 = 0.5;
+/// Later rounds solve what is within so many impacts of a new one, each sharing a node with the one
+/// before, and in all at least so many as are swept together.
+const RINGS: usize = 3;
 
 /// Makes a step.
 pub(crate) fn parallel<S: Space>(
@@ -37,6 +41,8 @@ pub(crate) fn parallel<S: Space>(
         velocities: start.free.clone(),
         is_pushed: false,
         rows: Vec::new(),
+        is_single: Vec::new(),
+        ties: Ties::new(bodies.len()),
         solve: SolveReport {
             converged: true,
             ..SolveReport::default()
@@ -90,25 +96,82 @@ struct Step<'a, S: Space> {
     is_pushed: bool,
     /// Of each impact in the register: how it is swept, if it can be.
     rows: Vec<Option<NodeRow<S>>>,
+    /// Of each body: whether it meets contact by itself, as it was when all impacts were last
+    /// solved together.
+    is_single: Vec<bool>,
+    ties: Ties,
     solve: SolveReport,
 }
 
 impl<S: Space> Step<'_, S> {
-    /// Solves all impacts so far.
+    /// Solves all impacts so far: where nothing but nodes with their own masses is in contact, only
+    /// around those that are new.
+    fn settle(&mut self, elastic: &mut Elastic<'_, S>) -> Result<(), Failure<S>> {
+        let new = self.register.all_new();
+        let is_single = |k: &u32| self.is_single.get(*k as usize) == Some(&true);
+        let bodies = new.iter().flat_map(|&k| self.register.bodies(k));
+        let is_known = !self.is_single.is_empty() && self.coupled.is_none();
+        if !(is_known && bodies.clone().all(is_single) && self.settle_around(&new, elastic)) {
+            self.settle_all(elastic)?;
+        }
+        self.register.settled();
+        Ok(())
+    }
+
+    /// Solves what is around new impacts, with the velocities that all others have led to. Gives
+    /// whether that can be.
+    fn settle_around(&mut self, new: &[u32], elastic: &Elastic<'_, S>) -> bool {
+        let before = self.rows.len();
+        let old = new.iter().take_while(|&&k| (k as usize) < before);
+        let motion = Shared::new(&mut self.velocities);
+        for (row, k) in old.filter_map(|&k| Some((self.rows[k as usize].as_ref()?, k))) {
+            row.push(self.register.impulses[k as usize] * -1.0, &motion);
+        }
+        self.write_rows(new);
+        let motion = Shared::new(&mut self.velocities);
+        for &k in new {
+            let Some(row) = &self.rows[k as usize] else {
+                return false;
+            };
+            row.push(self.register.impulses[k as usize], &motion);
+        }
+        let bodies = self.start.bodies;
+        let all = self.register.all_bodies();
+        self.ties.enter(all, |k| bodies.is_dynamic(k as usize));
+        let around = self.ties.around(new, all, (RINGS, LARGE));
+        let of_island = |&k: &u32| (self.register.island_of(k, bodies), k);
+        let mut keyed: Vec<(u32, u32)> = around.iter().map(of_island).collect();
+        keyed.sort_unstable();
+        let (mut numbers, mut islands) = (Vec::with_capacity(keyed.len()), Vec::new());
+        for island in keyed.chunk_by(|x, y| x.0 == y.0) {
+            let start = numbers.len() as u32;
+            numbers.extend(island.iter().map(|&(_, k)| k));
+            let end = numbers.len() as u32;
+            islands.push(Island { start, end });
+        }
+        let rows = self.rows_of(&numbers);
+        let solver = self.hurried(elastic);
+        self.sweep(rows, &islands, solver, true);
+        true
+    }
+
+    /// A solver that gives up on errors too small to be seen.
+    fn hurried(&self, elastic: &Elastic<'_, S>) -> SolverKind {
+        let Start {
+            settings, options, ..
+        } = *self.start;
+        elastic.hurried(settings.solver, ENOUGH * options.keep / settings.dt)
+    }
+
+    /// Solves all impacts so far together.
     ///
     /// Islands of nodes with their own masses are swept by themselves, and only if an impact of
     /// theirs is new. Everything else is one problem.
-    fn settle(&mut self, elastic: &mut Elastic<'_, S>) -> Result<(), Failure<S>> {
-        let Start {
-            bodies, settings, ..
-        } = *self.start;
+    fn settle_all(&mut self, elastic: &mut Elastic<'_, S>) -> Result<(), Failure<S>> {
         elastic
-            .couple(bodies, self.register.all_bodies())
+            .couple(self.start.bodies, self.register.all_bodies())
             .map_err(|_| Failure::Numbers)?;
-        let solver = elastic.hurried(
-            settings.solver,
-            ENOUGH * self.start.options.keep / settings.dt,
-        );
+        let solver = self.hurried(elastic);
         let mut parts = self.part(elastic, &solver);
         self.write_rows(&parts.changed);
         let rows: Vec<NodeRow<S>> = self.rows_of(&parts.changed);
@@ -123,7 +186,6 @@ impl<S: Space> Step<'_, S> {
         if !parts.changed.is_empty() {
             self.solve_single(rows, &parts.islands, solver);
         }
-        self.register.settled();
         Ok(())
     }
 
@@ -167,7 +229,7 @@ impl<S: Space> Step<'_, S> {
                 || matches!(solver, SolverKind::Pgs(_)) && elastic.is_apart(bodies, k)
         };
         let threads = self.threads();
-        let is_single: Vec<bool> = crew::gather_from(bodies.len(), threads, |part, list| {
+        self.is_single = crew::gather_from(bodies.len(), threads, |part, list| {
             list.extend(part.map(is_single));
         });
         let keyed = self.register.by_island(bodies);
@@ -178,7 +240,7 @@ impl<S: Space> Step<'_, S> {
         let register = &self.register;
         for island in keyed.chunk_by(|x, y| x.0 == y.0) {
             let mut all = island.iter().flat_map(|&(_, k)| register.bodies(k));
-            if !all.all(|&k| is_single[k as usize]) {
+            if !all.all(|&k| self.is_single[k as usize]) {
                 continue;
             }
             let start = parts.changed.len() as u32;
@@ -238,17 +300,30 @@ impl<S: Space> Step<'_, S> {
     }
 
     /// Sweeps islands of nodes with their own masses.
-    fn solve_single(&mut self, mut rows: Vec<NodeRow<S>>, islands: &[Island], solver: SolverKind) {
+    fn solve_single(&mut self, rows: Vec<NodeRow<S>>, islands: &[Island], solver: SolverKind) {
         if self.is_pushed {
             for k in rows.iter().flat_map(NodeRow::nodes) {
                 self.velocities[k] = self.start.free[k];
             }
         }
         self.is_pushed = true;
+        self.sweep(rows, islands, solver, false);
+    }
+
+    /// Sweeps islands of nodes that have the velocities after the impulses so far if `is_pushed`,
+    /// else those without contact.
+    fn sweep(
+        &mut self,
+        mut rows: Vec<NodeRow<S>>,
+        islands: &[Island],
+        solver: SolverKind,
+        is_pushed: bool,
+    ) {
         let (sweeps, tolerance) = solver.iterations_and_tolerance();
         let patience = Patience {
             sweeps,
             tolerance,
+            is_pushed,
             threads: self.threads(),
         };
         let again = sweeps::solve(&mut rows, islands, &mut self.velocities, patience);

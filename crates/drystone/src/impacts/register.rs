@@ -24,8 +24,10 @@ pub(super) struct Register<S: Space> {
     forest: Forest,
     /// Bodies of each impact, to be read without the rest of it.
     bodies: Vec<[u32; 6]>,
-    /// Whether each impact is new, or seen with new eyes, since [`Register::settled`].
+    /// Whether each impact is new, or seen with new eyes, since [`Register::settled`]; and which
+    /// are, some of them several times.
     is_new: Vec<bool>,
+    new: Vec<u32>,
     threads: usize,
 }
 
@@ -54,6 +56,7 @@ impl<S: Space> Register<S> {
             forest: Forest::new(bodies),
             bodies: Vec::new(),
             is_new: Vec::new(),
+            new: Vec::new(),
             threads,
         }
     }
@@ -106,6 +109,7 @@ impl<S: Space> Register<S> {
                 let k = self.order[at].1 as usize;
                 self.bodies[k] = note.bodies;
                 self.is_new[k] = true;
+                self.new.push(k as u32);
                 self.hits[k] = hit;
             }
             Err(_) => {
@@ -117,7 +121,9 @@ impl<S: Space> Register<S> {
 
     /// Enters what is noted of a new impact.
     fn enter(&mut self, note: Note<S>) {
-        self.order.push((note.key, self.impulses.len() as u32));
+        let number = self.impulses.len() as u32;
+        self.order.push((note.key, number));
+        self.new.push(number);
         self.impulses.push(note.impulse);
         self.bodies.push(note.bodies);
         self.is_new.push(true);
@@ -162,11 +168,9 @@ impl<S: Space> Register<S> {
     pub(super) fn by_island(&mut self, bodies: &Bodies<S>) -> Vec<(u32, u32)> {
         let mut keyed = Vec::with_capacity(self.order.len());
         let mut places = vec![0; bodies.len() + 1];
-        for &(_, k) in &self.order {
-            let own = &self.bodies[k as usize];
-            let moving = own.iter().find(|&&k| bodies.is_dynamic(k as usize));
-            let moving = moving.copied().unwrap_or(own[3]);
-            let island = self.forest.lowest(moving);
+        for at in 0..self.order.len() {
+            let k = self.order[at].1;
+            let island = self.island_of(k, bodies);
             places[island as usize + 1] += 1;
             keyed.push((island, k));
         }
@@ -198,12 +202,8 @@ impl<S: Space> Register<S> {
     /// that all were solved.
     pub(super) fn stirred(&mut self, bodies: &Bodies<S>) -> Vec<bool> {
         let mut is_stirred = vec![false; bodies.len()];
-        let new = self
-            .bodies
-            .iter()
-            .zip(&self.is_new)
-            .filter(|(_, is_new)| **is_new);
-        for &k in new.flat_map(|(own, _)| own) {
+        let new = self.new.iter().map(|&hit| &self.bodies[hit as usize]);
+        for &k in new.flatten() {
             if bodies.is_dynamic(k as usize) {
                 is_stirred[self.forest.lowest(k) as usize] = true;
             }
@@ -220,9 +220,25 @@ impl<S: Space> Register<S> {
         self.is_new[hit as usize]
     }
 
+    /// The impacts that have changed since the last time that all were solved, in ascending order.
+    pub(super) fn all_new(&mut self) -> Vec<u32> {
+        self.new.sort_unstable();
+        self.new.dedup();
+        self.new.clone()
+    }
+
+    /// The lowest body of the island of an impact.
+    pub(super) fn island_of(&mut self, hit: u32, bodies: &Bodies<S>) -> u32 {
+        let own = &self.bodies[hit as usize];
+        let moving = own.iter().find(|&&k| bodies.is_dynamic(k as usize));
+        self.forest.lowest(moving.copied().unwrap_or(own[3]))
+    }
+
     /// Everything is solved.
     pub(super) fn settled(&mut self) {
-        self.is_new.fill(false);
+        for k in self.new.drain(..) {
+            self.is_new[k as usize] = false;
+        }
     }
 
     /// The impacts as contacts with their impulses, in the order of their keys.

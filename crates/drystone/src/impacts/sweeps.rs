@@ -30,7 +30,7 @@ const SWEEPS_PER_LOOK: u32 = 8;
 /// How many times the sweeps an island gets that starts from nothing.
 const COLD: u32 = 20;
 /// Contacts from which on an island is swept by several threads together.
-const LARGE: usize = 1500;
+pub(super) const LARGE: usize = 1500;
 /// Contacts of small islands that a thread takes up at a time.
 const PIECE: usize = 256;
 
@@ -112,7 +112,7 @@ impl<S: Space> NodeRow<S> {
     }
 
     #[inline]
-    fn push(&self, impulse: S::Vector, motion: &Shared<'_, Motion<S>>) {
+    pub(super) fn push(&self, impulse: S::Vector, motion: &Shared<'_, Motion<S>>) {
         for (k, answer) in self.nodes().zip(self.answers) {
             motion.change(k, |motion| motion.linear += impulse * answer);
         }
@@ -168,11 +168,13 @@ pub(super) struct Patience {
     pub(super) sweeps: u32,
     /// Residual at which an island is done, m/s.
     pub(super) tolerance: f64,
+    /// Whether nodes have the velocities after the impulses so far, not those without contact.
+    pub(super) is_pushed: bool,
     pub(super) threads: usize,
 }
 
-/// Solves islands of contacts, whose nodes have the velocities without contact in `motion`. Rows of
-/// an island stand together; large islands come back in another order.
+/// Solves islands of contacts; `motion` has the velocities that [`Patience::is_pushed`] tells. Rows
+/// of an island stand together.
 pub(super) fn solve<S: Space>(
     rows: &mut [NodeRow<S>],
     islands: &[Island],
@@ -231,7 +233,9 @@ fn solve_small<S: Space>(
     for k in island.clone() {
         rows.change(k, |row| {
             is_cold &= row.impulse == S::Vector::default();
-            row.push(row.impulse, motion);
+            if !patience.is_pushed {
+                row.push(row.impulse, motion);
+            }
         });
     }
     let relax = |k: usize| {
@@ -323,6 +327,7 @@ mod tests {
     pub(super) const PATIENCE: Patience = Patience {
         sweeps: 100,
         tolerance: 1e-9,
+        is_pushed: false,
         threads: 1,
     };
 

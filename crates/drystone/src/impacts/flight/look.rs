@@ -30,6 +30,8 @@ pub(super) struct Look<'l, S: Space> {
     pub(super) materials: &'l Materials,
     pub(super) keep: f64,
     pub(super) nearer: f64,
+    /// Distance up to which every pair is among the candidates, at the start and at the end, m.
+    pub(super) reach: [f64; 2],
     pub(super) start: &'l [[f64; 3]],
     pub(super) end: &'l [[f64; 3]],
     pub(super) still: &'l [Motion<S>],
@@ -193,6 +195,20 @@ impl<S: Space> Look<'_, S> {
             }
         }
         Some(self.describe(candidate, witness, (0.0, 0.0), gap))
+    }
+
+    /// Whether a pair is at the start or at the end no farther apart than what every search finds:
+    /// what lies farther apart is among the candidates or not by chance.
+    pub(super) fn is_within_reach(&self, candidate: &Candidate) -> bool {
+        let [at_start, at_end] = self.reach;
+        candidate
+            .distance
+            .is_some_and(|distance| distance <= at_start)
+            || {
+                let moved = (self.bodies, self.way);
+                let witness = (self.primitives).witness(&candidate.encounter, moved, self.end);
+                witness.is_some_and(|seen| seen.distance <= at_end)
+            }
     }
 
     /// Whether a pair is so near that it may be a contact before it has been proven to meet.
