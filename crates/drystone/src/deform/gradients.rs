@@ -31,7 +31,7 @@ use crate::substep::simd::Instructions;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Iterations at most: far more than κ allows to be needed.
-const MOST: usize = 600;
+const MOST: usize = 2000;
 /// Part of the error (J) after which single precision has given what it can.
 const DIGITS: f64 = 1e-7;
 /// Nodes for each thread at least: fewer are done before a thread has begun.
