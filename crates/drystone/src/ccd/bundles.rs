@@ -14,8 +14,8 @@
 //!   direction d with
 //!   $\min_j d\cdot b_j - \max_i d\cdot a_i > |d|\,(\max_i \rho_i + \max_j \rho_j)$ at both ends
 //!   proves it, because the left side is concave and the right side convex in time. Tried is the
-//!   direction between the middles of the bundles' boxes, and roughly that between the nearest
-//!   points of primitives, at the start.
+//!   direction between the middles of the bundles' boxes, that across the faces of each, and roughly
+//!   that between the nearest points of primitives, at the start.
 //!
 //! Bundles that share a vertex are most of those whose boxes meet, and no plane is between them:
 //! pairs of their primitives are known from the mesh ([`kin`]). A point, an edge without length,
@@ -66,6 +66,8 @@ pub(super) struct Bundles {
     faces: Vec<[u32; 3]>,
     bundles: Vec<Bundle>,
     spots: Vec<Spots>,
+    /// Across the faces of each bundle at the start, or 0.
+    normals: Vec<[f32; 3]>,
     points: Vec<Point>,
     boxes: Vec<Twice>,
     kin: Kin,
@@ -226,9 +228,12 @@ impl Bundles {
     fn place(&mut self, swept: &Swept<'_>) {
         let mut points = std::mem::take(&mut self.points);
         let mut boxes = std::mem::take(&mut self.boxes);
+        let mut normals = std::mem::take(&mut self.normals);
         let this = &*self;
         boxes.resize(this.bundles.len(), Twice::NOWHERE);
+        normals.resize(this.bundles.len(), [0.0; 3]);
         let (all_points, all_boxes) = (Shared::new(&mut points), Shared::new(&mut boxes));
+        let all_normals = Shared::new(&mut normals);
         crew::run(swept.threads, |worker| {
             for v in worker.share(all_points.len()) {
                 all_points.write(v, this.point(swept, v));
@@ -238,9 +243,11 @@ impl Bundles {
                 let vertices = this.bundles[k].vertices();
                 let around = vertices.map(|v| all_points.read(v as usize));
                 all_boxes.write(k, Twice::around(around));
+                let place = |v: u32| all_points.read(v as usize);
+                all_normals.write(k, this.bundles[k].normal(place));
             }
         });
-        (self.points, self.boxes) = (points, boxes);
+        (self.points, self.boxes, self.normals) = (points, boxes, normals);
     }
 
     /// Whether vertices that end elsewhere now, or reach farther, are within the bound on
@@ -348,12 +355,26 @@ impl Bundles {
             bundles,
             primitives,
         } = waiting;
-        planes::not_apart(&self.points, &self.spots, bundles, |pair| {
+        let moving = Moving {
+            points: &self.points,
+            spots: &self.spots,
+            normals: &self.normals,
+        };
+        planes::not_apart(moving, bundles, |pair| {
             primitives.add(pair.map(|k| &self.bundles[k as usize]));
         });
         bundles.clear();
         primitives.flush(&self.points, is_last, met);
     }
+}
+
+/// Bundles on their way, for planes between them.
+#[derive(Clone, Copy)]
+struct Moving<'a> {
+    points: &'a [Point],
+    /// Of each bundle: its vertices, and across its faces at the start.
+    spots: &'a [Spots],
+    normals: &'a [[f32; 3]],
 }
 
 /// What waits to be asked for planes between it.

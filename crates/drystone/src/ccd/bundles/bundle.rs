@@ -1,5 +1,6 @@
 //! Bundles: vertices with the edges and faces whose lowest vertex they are.
 
+use super::apart::Point;
 use crate::ccd::broad::Mesh;
 
 /// Edges, and faces, of a bundle at most.
@@ -83,6 +84,22 @@ impl Bundle {
         let ends = self.ends().iter().flatten();
         own.into_iter()
             .chain(ends.chain(self.corners().iter().flatten()).copied())
+    }
+
+    /// The direction across all its faces at the start, 0 where it has none.
+    pub(super) fn normal(&self, point: impl Fn(u32) -> Point) -> [f32; 3] {
+        let mut sum = [0.0; 3];
+        for corners in self.corners() {
+            let [a, b, c] = corners.map(|v| point(v).at(0).array());
+            let less = |p: [f32; 4], q: [f32; 4]| [p[0] - q[0], p[1] - q[1], p[2] - q[2]];
+            let ([p, q, r], [s, t, u]) = (less(b, a), less(c, a));
+            let cross = [q * u - r * t, r * s - p * u, p * t - q * s];
+            // Faces may be turned either way.
+            let along = sum[0] * cross[0] + sum[1] * cross[1] + sum[2] * cross[2];
+            let sign = if along < 0.0 { -1.0 } else { 1.0 };
+            sum = [0, 1, 2].map(|axis| sum[axis] + sign * cross[axis]);
+        }
+        sum
     }
 
     /// Whether edges of the two have nothing to look for: an edge without length, a point, meets
