@@ -11,21 +11,25 @@ use crate::deform::meeting::place_in;
 use crate::detect::Contact;
 use crate::detect::rules::PairRules;
 use crate::integrate::mean_spin;
-use crate::primitives::{Candidate, Encounter, Failure, Nearby, Primitives, Reach, Search, row_of};
+use crate::material::Materials;
+use crate::primitives::{
+    Candidate, Encounter, Failure, Nearby, Primitives, Reach, Search, Witness, contact_of, row_of,
+};
 use crate::problem::ContactProblem;
 use crate::problem::Row;
 use crate::problem::assemble::{Assembled, group_by_island, put_on_belt, responses};
 use crate::settings::Settings;
 use crate::space::{Components, Space};
-use crate::substep::crew;
-use look::{Look, find_in, node_on, once};
+use crate::substep::crew::{self, Kept};
+use look::{Look, find_in, find_kept, node_on, once};
 pub(super) use look::{PointMap, find};
 use rows::{Law, NodeRows};
 use std::cell::RefCell;
 
 /// By how much a vertex may miss its aim before pairs are searched anew, over the distance that is
-/// kept.
-const ROOM: f64 = 2.0;
+/// kept. So little that two rooms and what is kept are less than the distance at which sheets rest, or
+/// all that rests would be searched.
+const ROOM: f64 = 0.5;
 /// Part of the thickness of deformables by which they rest farther apart than what is kept: see
 /// [`crate::impacts`].
 const CUSHION: f64 = 0.05;
@@ -51,6 +55,35 @@ pub(super) struct Flight<'a, S: Space> {
     seen: RefCell<Seen>,
 }
 
+/// What impacts are between: all that makes contacts of them. Threads may share it.
+pub(super) struct Parties<'a, S: Space> {
+    pub(super) bodies: &'a Bodies<S>,
+    primitives: &'a Primitives<S>,
+    materials: &'a Materials,
+}
+
+impl<S: Space> Clone for Parties<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Space> Copy for Parties<'_, S> {}
+
+impl<S: Space> Parties<'_, S> {
+    /// An impact as a contact, without an impulse.
+    pub(super) fn contact(&self, hit: &Hit<S>) -> Contact<S> {
+        let (encounter, witness) = (&hit.encounter, &hit.witness);
+        contact_of(
+            self.primitives,
+            encounter,
+            witness,
+            self.bodies,
+            self.materials,
+        )
+    }
+}
+
 /// What a look saw: pairs whose vertices end where they ended then need no other look.
 #[derive(Debug, Default)]
 struct Seen {
@@ -73,15 +106,19 @@ impl Seen {
     }
 }
 
-/// An impact on the way.
+/// An impact on the way. There may be hundreds of thousands, so nothing is kept that can be told from
+/// the rest: see [`Parties::contact`].
 #[derive(Clone, Debug)]
 pub(super) struct Hit<S: Space> {
     pub(super) encounter: Encounter,
+    /// How near the two are when it happens.
+    witness: Witness,
     /// Part of the way to stop at, with room left.
     pub(super) safe: f64,
     /// Part of the way at which it happens.
     pub(super) time: f64,
-    pub(super) contact: Contact<S>,
+    /// Impulse of the last step on the second body, N·s.
+    pub(super) impulse: S::Vector,
     /// Where the centres of the two bodies are then, m.
     centers: [S::Vector; 2],
     /// Distance along the normal at the start, and the one to rest at, m.
@@ -94,7 +131,7 @@ pub(super) struct Hit<S: Space> {
 impl<S: Space> Hit<S> {
     /// The same impact at the moment it happens: no more than what is kept is left.
     pub(super) fn closed(mut self) -> Self {
-        self.gap = self.contact.point.separation;
+        self.gap = self.witness.distance;
         self
     }
 }
@@ -234,12 +271,17 @@ impl<'a, S: Space> Flight<'a, S> {
     /// Those of the last step's contacts that still rest, or that close on a way and are so near
     /// that it can be seen without continuous collision. Points that several primitives share are
     /// there once.
-    pub(super) fn lasting(&self, way: &[Motion<S>], last: &[Contact<S>]) -> Vec<Hit<S>> {
+    pub(super) fn lasting(
+        &self,
+        way: &[Motion<S>],
+        last: &[Contact<S>],
+        memory: &mut Kept<Hit<S>>,
+    ) -> Vec<Hit<S>> {
         let end = self.places(way);
         let look = self.look(way, &end);
         let (start, primitives, bodies) = (&self.start, self.primitives, self.bodies);
         let reach = self.search().reach;
-        let hits = find(self.threads(), last, |contact, found| {
+        let hits = find_kept(memory, self.threads(), last, |contact, found| {
             let known = primitives.encounter_of(&contact.point.feature);
             // Contacts of another strategy, or before bodies came and went, mean something else.
             let is_same = |e: &Encounter| {
@@ -250,9 +292,11 @@ impl<'a, S: Space> Flight<'a, S> {
                 let witness = primitives.witness_at(&encounter, bodies, place_in(start));
                 let candidate = Candidate::of(encounter, witness);
                 let more = look.dip_of(&encounter);
-                let near = witness.and_then(|seen| look.near_seen(&candidate, &seen, more));
+                let was_pressed = contact.impulse != S::Vector::default();
+                let near =
+                    witness.and_then(|seen| look.near_seen(&candidate, &seen, more, was_pressed));
                 found.extend(near.map(|mut hit| {
-                    hit.contact.impulse = contact.impulse;
+                    hit.impulse = contact.impulse;
                     hit
                 }));
             }
@@ -346,8 +390,9 @@ impl<'a, S: Space> Flight<'a, S> {
         dt: f64,
         is_plain: bool,
     ) -> Assembled<S> {
-        let contacts = hits.iter().map(|hit| &hit.contact);
-        let (contact_of_row, islands) = group_by_island(self.bodies, contacts);
+        let parties = self.parties();
+        let contacts: Vec<Contact<S>> = hits.iter().map(|hit| parties.contact(hit)).collect();
+        let (contact_of_row, islands) = group_by_island(self.bodies, contacts.iter());
         let mut problem = ContactProblem {
             dt,
             responses: responses(self.bodies),
@@ -358,10 +403,10 @@ impl<'a, S: Space> Flight<'a, S> {
         };
         let mut before = self.bodies.motion.clone();
         for &index in &contact_of_row {
-            let hit = hits[index as usize];
-            let mut row: Row<S> = row_of(&hit.contact, self.bodies, hit.centers, 0.0);
+            let (hit, contact) = (hits[index as usize], &contacts[index as usize]);
+            let mut row: Row<S> = row_of(contact, self.bodies, hit.centers, 0.0);
             let mut sides = [row.a, row.b];
-            put_on_belt(self.bodies, &hit.contact, &mut sides, &mut problem);
+            put_on_belt(self.bodies, contact, &mut sides, &mut problem);
             [row.a, row.b] = sides;
             before.extend_from_slice(&problem.free[before.len()..]);
             if is_plain {
@@ -370,7 +415,8 @@ impl<'a, S: Space> Flight<'a, S> {
             let at = problem.rows.len();
             problem.rows.push(row);
             let approach = problem.relative_velocity(at, &before).component(0);
-            problem.rows[at].target = self.law().target(hit, dt, (!is_plain).then_some(approach));
+            let bounce = (!is_plain).then_some((contact.surface.restitution, approach));
+            problem.rows[at].target = self.law().target(hit, dt, bounce);
         }
         Assembled {
             problem,
@@ -386,7 +432,7 @@ impl<'a, S: Space> Flight<'a, S> {
         'a: 'f,
     {
         NodeRows {
-            bodies: self.bodies,
+            parties: self.parties(),
             free,
             dt: self.settings.dt,
             law: self.law(),
@@ -399,9 +445,18 @@ impl<'a, S: Space> Flight<'a, S> {
         }
     }
 
+    pub(super) fn parties(&self) -> Parties<'a, S> {
+        Parties {
+            bodies: self.bodies,
+            primitives: self.primitives,
+            materials: self.rules.materials,
+        }
+    }
+
     /// Where an impact happens and between whom, for a message.
     pub(super) fn infeasible(&self, hit: &Hit<S>) -> Failure<S> {
-        Failure::Infeasible([hit.contact.a, hit.contact.b], hit.contact.point.position)
+        let contact = self.parties().contact(hit);
+        Failure::Infeasible([contact.a, contact.b], contact.point.position)
     }
 }
 

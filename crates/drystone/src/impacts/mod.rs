@@ -3,7 +3,7 @@
 //! Both begin with free flight: velocities after all forces, elastic ones included. Then the motion
 //! of all surfaces ([`crate::primitives`]) is watched by [continuous collision](crate::ccd).
 //!
-//! * **`parallel`** starts from the contacts of the last step that still rest or close, finds
+//! * **`parallel`** starts from the contacts of the last step that are pressed or close, finds
 //!   every impact that is left, writes all of them down as one contact problem
 //!   (normals, weights and arms of the moment of impact), solves it with restitution and friction by
 //!   [`Settings::solver`](crate::Settings::solver), and looks again: solving one impact may make
@@ -54,7 +54,7 @@
 //! # Rounds
 //!
 //! The first solve is of the contacts of the last step, the second of all that was found besides, and
-//! of what rests or closes where that pushes: what hangs together with an impact will meet the next.
+//! of what closes where that pushes: what hangs together with an impact will meet the next.
 //! Later rounds find little, so they do little: where nothing but nodes with their own masses is in
 //! contact, what is within three impacts of a new one is swept, from the velocities that all have
 //! now, and everything else keeps its impulse; elsewhere islands without a new impact keep their
@@ -107,8 +107,11 @@ use crate::primitives::Poses;
 use crate::settings::{Settings, SettingsError};
 use crate::solve::SolveReport;
 use crate::space::{Components, Space};
+use crate::substep::crew::Kept;
+use flight::Hit;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
+use sweeps::NodeRow;
 
 /// Options of the strategies `parallel` and `sequential`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -167,6 +170,36 @@ pub struct Resolution {
     pub lost_momentum_n_s: f64,
 }
 
+/// Lists of a step, kept for their memory.
+#[derive(Debug)]
+pub(crate) struct Memory<S: Space> {
+    /// What contacts will be written to.
+    pub(crate) contacts: Vec<Contact<S>>,
+    hits: Kept<Hit<S>>,
+    rows: Vec<Option<NodeRow<S>>>,
+    swept: Vec<NodeRow<S>>,
+    sorted: Vec<NodeRow<S>>,
+}
+
+impl<S: Space> Default for Memory<S> {
+    fn default() -> Self {
+        Self {
+            contacts: Vec::new(),
+            hits: Kept::default(),
+            rows: Vec::new(),
+            swept: Vec::new(),
+            sorted: Vec::new(),
+        }
+    }
+}
+
+impl<S: Space> Clone for Memory<S> {
+    /// Nothing in it is worth a copy.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
 /// All that a step starts from.
 pub(crate) struct Start<'a, S: Space> {
     pub(crate) bodies: &'a Bodies<S>,
@@ -181,6 +214,7 @@ pub(crate) struct Start<'a, S: Space> {
     pub(crate) is_judged: bool,
     /// Trees of the last step.
     pub(crate) trees: &'a RefCell<BroadPhase<S>>,
+    pub(crate) memory: &'a RefCell<Memory<S>>,
 }
 
 /// A guess of the velocities that elastic forces lead to before contact: those of now without what

@@ -1,11 +1,11 @@
 //! All impacts of a step together, again and again.
 
-use super::flight::{Flight, Hit, find};
+use super::flight::{Flight, Hit};
 use super::register::Register;
 use super::sweeps::{self, LARGE, NodeRow, Patience};
 use super::ties::Ties;
 use super::zones::fail_safe;
-use super::{Outcome, Resolution, Start};
+use super::{Memory, Outcome, Resolution, Start};
 use crate::body::Motion;
 use crate::certify::law::Answered;
 use crate::deform::coupling::Elastic;
@@ -40,7 +40,7 @@ pub(crate) fn parallel<S: Space>(
         coupled: None,
         velocities: start.free.clone(),
         is_pushed: false,
-        rows: Vec::new(),
+        memory: start.memory.take(),
         is_single: Vec::new(),
         ties: Ties::new(bodies.len()),
         solve: SolveReport {
@@ -50,8 +50,8 @@ pub(crate) fn parallel<S: Space>(
     };
     let mut resolution = Resolution::default();
     let mut way = flight.way(&step.velocities, dt);
-    step.register
-        .add(flight.lasting(&way, start.solved), bodies);
+    let lasting = flight.lasting(&way, start.solved, &mut step.memory.hits);
+    step.register.add(lasting, flight.parties());
     if !step.register.hits.is_empty() {
         step.settle(elastic)?;
         watch(Phase::Contact);
@@ -64,12 +64,12 @@ pub(crate) fn parallel<S: Space>(
         resolution.rounds += 1;
         resolution.impacts += hits.len();
         let on_nodes = flight.on_nodes(&way, hits);
-        step.register.add(on_nodes, bodies);
+        step.register.add(on_nodes, flight.parties());
         if resolution.rounds == 1 {
             // What they push will meet the next: that saves rounds.
-            let stirred = step.register.stirred(bodies);
+            let stirred = step.stirred();
             let near = flight.near(&way, &step.register, &stirred);
-            step.register.add(near, bodies);
+            step.register.add(near, flight.parties());
         }
         step.settle(elastic)?;
         watch(Phase::Contact);
@@ -94,8 +94,9 @@ struct Step<'a, S: Space> {
     velocities: Vec<Motion<S>>,
     /// Whether velocities are others than the free ones.
     is_pushed: bool,
-    /// Of each impact in the register: how it is swept, if it can be.
-    rows: Vec<Option<NodeRow<S>>>,
+    /// Lists in use are taken out of it, but for `rows`: how each impact in the register is swept, if
+    /// it can be.
+    memory: Memory<S>,
     /// Of each body: whether it meets contact by itself, as it was when all impacts were last
     /// solved together.
     is_single: Vec<bool>,
@@ -118,19 +119,35 @@ impl<S: Space> Step<'_, S> {
         Ok(())
     }
 
+    /// Of each body that moves: whether it is in a new impact, or in one that shares a body with such.
+    fn stirred(&mut self) -> Vec<bool> {
+        let bodies = self.start.bodies;
+        let moves = |k: u32| bodies.is_dynamic(k as usize);
+        let new = self.register.all_new();
+        let all = self.register.all_bodies();
+        self.ties.enter(all, moves);
+        let mut is_stirred = vec![false; bodies.len()];
+        for hit in self.ties.around(&new, all, (1, 0)) {
+            for k in all[hit as usize].into_iter().filter(|&k| moves(k)) {
+                is_stirred[k as usize] = true;
+            }
+        }
+        is_stirred
+    }
+
     /// Solves what is around new impacts, with the velocities that all others have led to. Gives
     /// whether that can be.
     fn settle_around(&mut self, new: &[u32], elastic: &Elastic<'_, S>) -> bool {
-        let before = self.rows.len();
+        let before = self.memory.rows.len();
         let old = new.iter().take_while(|&&k| (k as usize) < before);
         let motion = Shared::new(&mut self.velocities);
-        for (row, k) in old.filter_map(|&k| Some((self.rows[k as usize].as_ref()?, k))) {
+        for (row, k) in old.filter_map(|&k| Some((self.memory.rows[k as usize].as_ref()?, k))) {
             row.push(self.register.impulses[k as usize] * -1.0, &motion);
         }
         self.write_rows(new);
         let motion = Shared::new(&mut self.velocities);
         for &k in new {
-            let Some(row) = &self.rows[k as usize] else {
+            let Some(row) = &self.memory.rows[k as usize] else {
                 return false;
             };
             row.push(self.register.impulses[k as usize], &motion);
@@ -149,7 +166,9 @@ impl<S: Space> Step<'_, S> {
             let end = numbers.len() as u32;
             islands.push(Island { start, end });
         }
-        let rows = self.rows_of(&numbers);
+        let Some(rows) = self.rows_of(&numbers) else {
+            return false;
+        };
         let solver = self.hurried(elastic);
         self.sweep(rows, &islands, solver, true);
         true
@@ -174,14 +193,14 @@ impl<S: Space> Step<'_, S> {
         let solver = self.hurried(elastic);
         let mut parts = self.part(elastic, &solver);
         self.write_rows(&parts.changed);
-        let rows: Vec<NodeRow<S>> = self.rows_of(&parts.changed);
-        if rows.len() < parts.changed.len() {
+        let rows = self.rows_of(&parts.changed).unwrap_or_else(|| {
             // Something is heavier along one axis than along another.
             parts = Parts {
                 is_single: vec![false; self.register.hits.len()],
                 ..Parts::default()
             };
-        }
+            Vec::new()
+        });
         self.solve_coupled(elastic, solver, &parts.is_single);
         if !parts.changed.is_empty() {
             self.solve_single(rows, &parts.islands, solver);
@@ -199,8 +218,9 @@ impl<S: Space> Step<'_, S> {
         let (register, writer) = (&self.register, self.flight.node_rows(&self.start.free));
         let new = numbers.iter().copied().filter(|&k| register.is_new(k));
         let new: Vec<u32> = new.collect();
-        self.rows.resize(register.hits.len(), None);
-        let rows = Shared::new(&mut self.rows);
+        let list = &mut self.memory.rows;
+        list.resize(register.hits.len(), None);
+        let rows = Shared::new(list);
         crew::run_over(new.len(), threads, |part| {
             for k in part.map(|at| new[at]) {
                 let (hit, impulse) = (&register.hits[k as usize], register.impulses[k as usize]);
@@ -209,16 +229,28 @@ impl<S: Space> Step<'_, S> {
         });
     }
 
-    /// How these impacts are swept, with their impulses so far; those that can't be are left out.
-    fn rows_of(&self, numbers: &[u32]) -> Vec<NodeRow<S>> {
-        let (rows, register) = (&self.rows, &self.register);
-        find(self.threads(), numbers, |&k, found| {
-            found.extend(rows[k as usize].map(|row| NodeRow {
+    /// How these impacts are swept, with their impulses so far. `None` where one can't be.
+    fn rows_of(&mut self, numbers: &[u32]) -> Option<Vec<NodeRow<S>>> {
+        let mut swept = std::mem::take(&mut self.memory.swept);
+        let (rows, register) = (&self.memory.rows, &self.register);
+        let row = |k: u32| {
+            rows[k as usize].map(|row| NodeRow {
                 is_new: register.is_new(k),
                 impulse: register.impulses[k as usize],
                 ..row
-            }));
-        })
+            })
+        };
+        if !numbers.iter().all(|&k| rows[k as usize].is_some()) {
+            return None;
+        }
+        let Some(blank) = numbers.first().and_then(|&k| row(k)) else {
+            return Some(Vec::new());
+        };
+        let count = (numbers.len(), blank);
+        crew::refill(&mut swept, count, self.threads(), |at| {
+            row(numbers[at]).unwrap_or(blank)
+        });
+        Some(swept)
     }
 
     /// Tells impacts of nodes with their own masses from others.
@@ -289,10 +321,10 @@ impl<S: Space> Step<'_, S> {
         let after = assembled.problem.velocities(&impulses).motion;
         let before = std::mem::replace(&mut self.velocities, after[..bodies.len()].to_vec());
         self.is_pushed = true;
-        let single = register.hits.iter().zip(is_single);
-        for (hit, _) in single.filter(|(_, is_single)| **is_single) {
-            for k in hit.contact.bodies() {
-                self.velocities[k as usize] = before[k as usize];
+        let single = register.all_bodies().iter().zip(is_single);
+        for (own, _) in single.filter(|(_, is_single)| **is_single) {
+            for k in own.map(|k| k as usize) {
+                self.velocities[k] = before[k];
             }
         }
         self.coupled = Some((assembled, impulses));
@@ -326,10 +358,12 @@ impl<S: Space> Step<'_, S> {
             is_pushed,
             threads: self.threads(),
         };
-        let again = sweeps::solve(&mut rows, islands, &mut self.velocities, patience);
+        let (velocities, sorted) = (&mut self.velocities, &mut self.memory.sorted);
+        let again = sweeps::solve(&mut rows, islands, velocities, patience, sorted);
         for row in &rows {
             self.register.impulses[row.hit as usize] = row.impulse;
         }
+        self.memory.swept = rows;
         self.note(again);
     }
 
@@ -378,10 +412,16 @@ impl<S: Space> Step<'_, S> {
     }
 
     fn end(mut self, way: &[Motion<S>], resolution: Resolution) -> Outcome<S> {
+        let mut contacts = std::mem::take(&mut self.memory.contacts);
+        self.register.contacts(self.flight.parties(), &mut contacts);
+        let answered = self.start.is_judged.then(|| self.judged());
+        self.memory.rows.clear();
+        self.memory.hits.whole = self.register.hits;
+        *self.start.memory.borrow_mut() = self.memory;
         Outcome {
             end: Poses::after(self.start.bodies, way, &self.velocities),
-            contacts: self.register.contacts(),
-            answered: self.start.is_judged.then(|| self.judged()),
+            contacts,
+            answered,
             motion: self.velocities,
             solve: self.solve,
             resolution,

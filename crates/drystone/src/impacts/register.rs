@@ -1,12 +1,13 @@
 //! The impacts of a step so far.
 
-use super::flight::{Hit, PointMap, find};
+use super::flight::{Hit, Parties, PointMap, find};
 use crate::body::Bodies;
 use crate::detect::Contact;
 use crate::forest::Forest;
 use crate::primitives::{Encounter, feature_of};
 use crate::shape::FeatureId;
 use crate::space::Space;
+use crate::substep::crew;
 
 /// All impacts that were found, each once, and their impulses.
 pub(super) struct Register<S: Space> {
@@ -62,19 +63,19 @@ impl<S: Space> Register<S> {
     }
 
     /// Adds impacts; those that are known already are seen with new eyes.
-    pub(super) fn add(&mut self, new: Vec<Hit<S>>, bodies: &Bodies<S>) {
+    pub(super) fn add(&mut self, new: Vec<Hit<S>>, parties: Parties<'_, S>) {
         let known = self.order.len();
         let this = &*self;
         let notes = find(self.threads, &new, |hit, found| {
             found.push(Note {
                 key: hit.encounter.key(),
                 point: hit.point,
-                bodies: bodies_of(&hit.contact),
+                bodies: bodies_of(&parties.contact(hit)),
                 impulse: this.remembered(hit),
             });
         });
         for note in &notes {
-            self.tie(note, bodies);
+            self.tie(note, parties.bodies);
         }
         if known == 0 {
             // All at once: they are many, and large.
@@ -130,8 +131,8 @@ impl<S: Space> Register<S> {
     }
 
     fn remembered(&self, hit: &Hit<S>) -> S::Vector {
-        if hit.contact.impulse != S::Vector::default() {
-            return hit.contact.impulse;
+        if hit.impulse != S::Vector::default() {
+            return hit.impulse;
         }
         let feature = feature_of(&hit.encounter);
         let found = self.remembered.binary_search_by_key(&feature, |r| r.0);
@@ -198,23 +199,6 @@ impl<S: Space> Register<S> {
         &self.bodies[hit as usize]
     }
 
-    /// Of each body: whether it hangs together with an impact that has changed since the last time
-    /// that all were solved.
-    pub(super) fn stirred(&mut self, bodies: &Bodies<S>) -> Vec<bool> {
-        let mut is_stirred = vec![false; bodies.len()];
-        let new = self.new.iter().map(|&hit| &self.bodies[hit as usize]);
-        for &k in new.flatten() {
-            if bodies.is_dynamic(k as usize) {
-                is_stirred[self.forest.lowest(k) as usize] = true;
-            }
-        }
-        // The lowest of a group comes first.
-        for k in 0..bodies.len() as u32 {
-            is_stirred[k as usize] = is_stirred[self.forest.lowest(k) as usize];
-        }
-        is_stirred
-    }
-
     /// Whether an impact has changed since the last time that all were solved.
     pub(super) fn is_new(&self, hit: u32) -> bool {
         self.is_new[hit as usize]
@@ -241,14 +225,18 @@ impl<S: Space> Register<S> {
         }
     }
 
-    /// The impacts as contacts with their impulses, in the order of their keys.
-    pub(super) fn contacts(&self) -> Vec<Contact<S>> {
-        find(self.threads, &self.order, |&(_, k), found| {
-            found.push(Contact {
-                impulse: self.impulses[k as usize],
-                ..self.hits[k as usize].contact
-            });
-        })
+    /// Makes contacts of the impacts with their impulses, in the order of their keys, in a list.
+    pub(super) fn contacts(&self, parties: Parties<'_, S>, list: &mut Vec<Contact<S>>) {
+        let contact = |k: u32| Contact {
+            impulse: self.impulses[k as usize],
+            ..parties.contact(&self.hits[k as usize])
+        };
+        let Some(&(_, first)) = self.order.first() else {
+            list.clear();
+            return;
+        };
+        let count = (self.order.len(), contact(first));
+        crew::refill(list, count, self.threads, |at| contact(self.order[at].1));
     }
 }
 

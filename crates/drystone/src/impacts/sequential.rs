@@ -146,7 +146,7 @@ fn outcome<S: Space>(
     reached.extend_from_slice(&assembled.problem.free[start.bodies.len()..]);
     let contact = |(hit, impulse): (Hit<S>, S::Vector)| Contact {
         impulse,
-        ..hit.contact
+        ..flight.parties().contact(&hit)
     };
     Outcome {
         end: Poses {

@@ -174,19 +174,20 @@ pub(super) struct Patience {
 }
 
 /// Solves islands of contacts; `motion` has the velocities that [`Patience::is_pushed`] tells. Rows
-/// of an island stand together.
+/// of an island stand together. `sorted` is memory.
 pub(super) fn solve<S: Space>(
     rows: &mut [NodeRow<S>],
     islands: &[Island],
     motion: &mut [Motion<S>],
     patience: Patience,
+    sorted: &mut Vec<NodeRow<S>>,
 ) -> SolveReport {
     let motion = Shared::new(motion);
     let mut reports = Vec::new();
     let mut small: Vec<Range<usize>> = Vec::new();
     for island in islands.iter().map(|island| island.rows()) {
         if island.len() >= LARGE {
-            reports.push(large::solve(&mut rows[island], &motion, patience));
+            reports.push(large::solve(&mut rows[island], &motion, patience, sorted));
             continue;
         }
         // Those that are next to each other make one piece.
@@ -341,7 +342,7 @@ mod tests {
                     start: 0,
                     end: count,
                 };
-                let report = solve(&mut rows, &[island], &mut motion, PATIENCE);
+                let report = solve(&mut rows, &[island], &mut motion, PATIENCE, &mut Vec::new());
                 assert!(report.converged && report.residual < 1e-9, "{report:?}");
                 let mut pushed = vec![DVec3::ZERO; count as usize];
                 let shared = Shared::new(&mut motion);
@@ -375,7 +376,7 @@ mod tests {
                 threads,
                 ..PATIENCE
             };
-            solve(&mut rows, &islands, &mut motion, patience);
+            solve(&mut rows, &islands, &mut motion, patience, &mut Vec::new());
             motion
         };
         let alone = answer(1);

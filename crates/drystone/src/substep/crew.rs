@@ -153,13 +153,44 @@ pub(crate) fn gather<T: Send>(
     pieces: usize,
     work: impl Fn(usize, &mut Vec<T>) + Sync,
 ) -> Vec<T> {
+    gather_in(&mut Kept::default(), threads, pieces, work)
+}
+
+/// Lists of no use but for their memory: where they are large, new memory costs as much as what is
+/// written to it.
+#[derive(Debug)]
+pub(crate) struct Kept<T> {
+    /// A list for all.
+    pub(crate) whole: Vec<T>,
+    /// A list for each thread.
+    lists: Vec<Vec<T>>,
+}
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self {
+            whole: Vec::new(),
+            lists: Vec::new(),
+        }
+    }
+}
+
+/// The same as [`gather`] in memory that was kept.
+pub(crate) fn gather_in<T: Send>(
+    kept: &mut Kept<T>,
+    threads: usize,
+    pieces: usize,
+    work: impl Fn(usize, &mut Vec<T>) + Sync,
+) -> Vec<T> {
+    let mut all = std::mem::take(&mut kept.whole);
+    all.clear();
     if threads.min(pieces) <= 1 {
-        let mut all = Vec::new();
         (0..pieces).for_each(|piece| work(piece, &mut all));
         return all;
     }
     let workers = threads.min(pieces);
-    let mut lists: Vec<Vec<T>> = (0..workers).map(|_| Vec::new()).collect();
+    kept.lists.resize_with(workers, Vec::new);
+    let mut lists = std::mem::take(&mut kept.lists);
     let mut parts = vec![Piece::default(); pieces];
     let (shared, all_parts) = (Shared::new(&mut lists), Shared::new(&mut parts));
     let next = AtomicUsize::new(0);
@@ -182,11 +213,32 @@ pub(crate) fn gather<T: Send>(
         });
     });
     let bytes = lists.iter().map(Vec::len).sum::<usize>() * size_of::<T>();
-    join(&mut lists, &parts, |work| {
+    join(&mut lists, &parts, &mut all, |work| {
         run(workers.min(1 + bytes / WORTH_MOVING), |worker| {
             work(worker.share(pieces));
         });
-    })
+    });
+    kept.lists = lists;
+    all
+}
+
+/// Makes a list of `count` things by their numbers in the memory of another that is of no use any
+/// more. `blank` is any such thing.
+pub(crate) fn refill<T: Copy + Send + Sync>(
+    list: &mut Vec<T>,
+    (count, blank): (usize, T),
+    threads: usize,
+    make: impl Fn(usize) -> T + Sync,
+) {
+    if list.capacity() < count {
+        list.clear();
+        list.reserve(count + count / 4);
+    }
+    list.resize(count, blank);
+    let all = Shared::new(list);
+    run_over(count, threads, |part| {
+        part.for_each(|k| all.write(k, make(k)))
+    });
 }
 
 /// Things of which so many are worth a thread, where there is little to do for each.

@@ -104,13 +104,16 @@ pub(crate) struct Piece {
     pub(crate) range: Range<usize>,
 }
 
-/// Lists as one, piece after piece. Pieces of one list are in its order, and all of it; `share_out`
-/// runs what it is given over ranges of numbers of pieces that do not meet, on several threads.
+/// Moves lists to an empty one, piece after piece. Pieces of one list are in its order, and all of it;
+/// `share_out` runs what it is given over ranges of numbers of pieces that do not meet, on several
+/// threads.
 pub(crate) fn join<T: Send>(
     lists: &mut [Vec<T>],
     pieces: &[Piece],
+    all: &mut Vec<T>,
     share_out: impl FnOnce(&(dyn Fn(Range<usize>) + Sync)),
-) -> Vec<T> {
+) {
+    assert!(all.is_empty());
     let mut next = vec![0; lists.len()];
     let mut places = Vec::with_capacity(pieces.len());
     let mut count = 0;
@@ -122,7 +125,9 @@ pub(crate) fn join<T: Send>(
     }
     assert!(lists.iter().zip(next).all(|(list, end)| list.len() == end));
     // Some more may come, and moving all of them again would cost as much as this.
-    let mut all: Vec<T> = Vec::with_capacity(count + count / 8);
+    if all.capacity() < count {
+        all.reserve(count + count / 8);
+    }
     // SAFETY: only their memory is used from here on: elements are moved out below, each once, and
     // lists that have none do not drop them.
     lists.iter_mut().for_each(|list| unsafe { list.set_len(0) });
@@ -145,7 +150,6 @@ pub(crate) fn join<T: Send>(
     });
     // SAFETY: every piece has been moved.
     unsafe { all.set_len(count) };
-    all
 }
 
 #[cfg(test)]
@@ -163,7 +167,8 @@ mod tests {
             piece(2, 0..0),
             piece(0, 2..5),
         ];
-        let joined = join(&mut lists, &pieces, |work| {
+        let mut joined = Vec::with_capacity(3);
+        join(&mut lists, &pieces, &mut joined, |work| {
             work(0..1);
             work(1..4);
         });

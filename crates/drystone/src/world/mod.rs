@@ -30,7 +30,7 @@ use crate::deform::rescue::{Infeasible, rescue};
 use crate::detect::Contact;
 use crate::detect::rules::{Hooks, PairRules};
 use crate::events::{Event, Watch};
-use crate::impacts::Resolution;
+use crate::impacts::{Memory, Resolution};
 use crate::integrate;
 use crate::joint::Joints;
 use crate::material::Materials;
@@ -98,6 +98,8 @@ pub struct World<S: Space> {
     real_time: Box<RealTime<S>>,
     /// Trees of strategies that watch motion: no answer depends on how they are sorted.
     trees: Box<BroadPhase<S>>,
+    /// Lists of those strategies, kept for their memory.
+    memory: Box<Memory<S>>,
     /// Poses and motion before the last step of that strategy, kept for its memory.
     good: BodyState<S>,
     step: u64,
@@ -128,6 +130,7 @@ impl<S: Space> Default for World<S> {
             shapes: BTreeMap::new(),
             real_time: Box::default(),
             trees: Box::default(),
+            memory: Box::default(),
             good: BodyState::default(),
             step: 0,
             time: 0.0,

@@ -165,6 +165,7 @@ impl<S: Space> World<S> {
             .map_err(StepError::Elastic)?;
         watch(Phase::Elastic);
         let trees = RefCell::new(std::mem::take(&mut *self.trees));
+        let memory = RefCell::new(std::mem::take(&mut *self.memory));
         let start = impacts::Start {
             bodies: &self.bodies,
             // Not `pair_rules`: the deformables are lent out.
@@ -179,6 +180,7 @@ impl<S: Space> World<S> {
             solved: &self.solved,
             is_judged,
             trees: &trees,
+            memory: &memory,
         };
         let outcome = match strategy {
             Strategy::Sequential(_) => impacts::sequential(&start, &primitives),
@@ -192,7 +194,7 @@ impl<S: Space> World<S> {
                 Some(&start.free),
             );
         }
-        *self.trees = trees.into_inner();
+        (*self.trees, *self.memory) = (trees.into_inner(), memory.into_inner());
         let outcome = outcome.map_err(|failure| self.failed(failure))?;
         self.arrive(outcome.end)?;
         watch(Phase::Motion);
@@ -203,7 +205,7 @@ impl<S: Space> World<S> {
             resolution,
             ..
         } = outcome;
-        self.solved = contacts;
+        self.memory.contacts = std::mem::replace(&mut self.solved, contacts);
         let certificate = self.judge(answered.as_ref(), &ledger);
         self.last = answered;
         Ok(StepReport {

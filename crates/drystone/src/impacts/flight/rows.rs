@@ -1,7 +1,7 @@
 //! What an impact asks for, and impacts of nodes as rows to be swept.
 
-use super::Hit;
-use crate::body::{Bodies, Motion};
+use super::{Hit, Parties};
+use crate::body::Motion;
 use crate::impacts::sweeps::NodeRow;
 use crate::space::{Linear, Space};
 
@@ -16,23 +16,30 @@ pub(super) struct Law {
 }
 
 impl Law {
-    /// Least normal velocity after an impact over `dt` seconds, m/s, that bounces if its normal
-    /// velocity before is given.
-    pub(super) fn target<S: Space>(&self, hit: &Hit<S>, dt: f64, approach: Option<f64>) -> f64 {
+    /// Least normal velocity after an impact over `dt` seconds, m/s, that bounces if its restitution
+    /// and its normal velocity before are given.
+    pub(super) fn target<S: Space>(
+        &self,
+        hit: &Hit<S>,
+        dt: f64,
+        bounce: Option<(f64, f64)>,
+    ) -> f64 {
         let left = hit.gap - hit.rest;
         let rest = if left > 0.0 {
             -left / dt
         } else {
             -left * OPENING
         };
-        let fast = approach.filter(|u| *u < -self.threshold);
-        fast.map_or(rest, |u| rest.max(-hit.contact.surface.restitution * u))
+        let fast = bounce.filter(|(_, approach)| *approach < -self.threshold);
+        fast.map_or(rest, |(restitution, approach)| {
+            rest.max(-restitution * approach)
+        })
     }
 }
 
 /// How impacts of nodes with their own masses are written down.
 pub(in crate::impacts) struct NodeRows<'a, S: Space> {
-    pub(super) bodies: &'a Bodies<S>,
+    pub(super) parties: Parties<'a, S>,
     /// Velocities without contact.
     pub(super) free: &'a [Motion<S>],
     /// Length of the step, s.
@@ -49,8 +56,8 @@ impl<S: Space> NodeRows<'_, S> {
         hit: &Hit<S>,
         impulse: S::Vector,
     ) -> Option<NodeRow<S>> {
-        let Self { bodies, free, .. } = *self;
-        let contact = &hit.contact;
+        let (bodies, free) = (self.parties.bodies, self.free);
+        let contact = &self.parties.contact(hit);
         let mut row = NodeRow {
             impulse,
             ..NodeRow::new(number, contact.point.normal, contact.surface.friction)
@@ -91,7 +98,8 @@ impl<S: Space> NodeRows<'_, S> {
             0.0
         };
         let approach = approach.dot(row.normal);
-        row.target = self.law.target(hit, self.dt, Some(approach));
+        let bounce = (contact.surface.restitution, approach);
+        row.target = self.law.target(hit, self.dt, Some(bounce));
         Some(row)
     }
 }

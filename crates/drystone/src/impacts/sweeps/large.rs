@@ -37,16 +37,18 @@ const NEVER: u32 = 0;
 const BEFORE: u32 = 1;
 const SINCE: u32 = 2;
 
-/// Solves an island whose nodes have the velocities that [`Patience::is_pushed`] tells.
+/// Solves an island whose nodes have the velocities that [`Patience::is_pushed`] tells. `sorted` is
+/// memory.
 pub(super) fn solve<S: Space>(
     rows: &mut [NodeRow<S>],
     motion: &Shared<'_, Motion<S>>,
     patience: Patience,
+    sorted: &mut Vec<NodeRow<S>>,
 ) -> SolveReport {
     let threads = (patience.threads).clamp(1, rows.len().div_ceil(PER_THREAD).max(1));
     let (order, colours) = colour(rows, motion.len());
-    let mut sorted: Vec<NodeRow<S>> = crew::gather_from(rows.len(), threads, |part, list| {
-        list.extend(order[part].iter().map(|&k| rows[k as usize]));
+    crew::refill(sorted, (rows.len(), rows[0]), threads, |k| {
+        rows[order[k] as usize]
     });
     let is_cold = sorted.iter().all(|row| row.impulse == S::Vector::default());
     let mut moved = vec![BEFORE; motion.len()];
@@ -63,7 +65,7 @@ pub(super) fn solve<S: Space>(
     let (mut work, mut worst) = (vec![0; threads], vec![0.0; threads]);
     let sweeps = Sweeps {
         nodes: sorted.iter().map(four_nodes).collect(),
-        rows: Shared::new(&mut sorted),
+        rows: Shared::new(sorted),
         motion,
         colours,
         moved: Shared::new(&mut moved),
