@@ -41,6 +41,7 @@ pub(crate) fn parallel<S: Space>(
         velocities: start.free.clone(),
         is_pushed: false,
         memory: start.memory.take(),
+        written: 0,
         is_single: Vec::new(),
         ties: Ties::new(bodies.len()),
         solve: SolveReport {
@@ -95,8 +96,9 @@ struct Step<'a, S: Space> {
     /// Whether velocities are others than the free ones.
     is_pushed: bool,
     /// Lists in use are taken out of it, but for `rows`: how each impact in the register is swept, if
-    /// it can be.
+    /// it can be, up to the number `written`.
     memory: Memory<S>,
+    written: usize,
     /// Of each body: whether it meets contact by itself, as it was when all impacts were last
     /// solved together.
     is_single: Vec<bool>,
@@ -121,12 +123,12 @@ impl<S: Space> Step<'_, S> {
 
     /// Of each body that moves: whether it is in a new impact, or in one that shares a body with such.
     fn stirred(&mut self) -> Vec<bool> {
-        let bodies = self.start.bodies;
-        let moves = |k: u32| bodies.is_dynamic(k as usize);
+        let parties = self.flight.parties();
+        let moves = |k: u32| parties.moves(k);
         let new = self.register.all_new();
         let all = self.register.all_bodies();
         self.ties.enter(all, moves);
-        let mut is_stirred = vec![false; bodies.len()];
+        let mut is_stirred = vec![false; parties.bodies.len()];
         for hit in self.ties.around(&new, all, (1, 0)) {
             for k in all[hit as usize].into_iter().filter(|&k| moves(k)) {
                 is_stirred[k as usize] = true;
@@ -138,7 +140,7 @@ impl<S: Space> Step<'_, S> {
     /// Solves what is around new impacts, with the velocities that all others have led to. Gives
     /// whether that can be.
     fn settle_around(&mut self, new: &[u32], elastic: &Elastic<'_, S>) -> bool {
-        let before = self.memory.rows.len();
+        let before = self.written;
         let old = new.iter().take_while(|&&k| (k as usize) < before);
         let motion = Shared::new(&mut self.velocities);
         for (row, k) in old.filter_map(|&k| Some((self.memory.rows[k as usize].as_ref()?, k))) {
@@ -152,11 +154,11 @@ impl<S: Space> Step<'_, S> {
             };
             row.push(self.register.impulses[k as usize], &motion);
         }
-        let bodies = self.start.bodies;
+        let parties = self.flight.parties();
         let all = self.register.all_bodies();
-        self.ties.enter(all, |k| bodies.is_dynamic(k as usize));
+        self.ties.enter(all, |k| parties.moves(k));
         let around = self.ties.around(new, all, (RINGS, LARGE));
-        let of_island = |&k: &u32| (self.register.island_of(k, bodies), k);
+        let of_island = |&k: &u32| (self.register.island_of(k, parties), k);
         let mut keyed: Vec<(u32, u32)> = around.iter().map(of_island).collect();
         keyed.sort_unstable();
         let (mut numbers, mut islands) = (Vec::with_capacity(keyed.len()), Vec::new());
@@ -218,8 +220,9 @@ impl<S: Space> Step<'_, S> {
         let (register, writer) = (&self.register, self.flight.node_rows(&self.start.free));
         let new = numbers.iter().copied().filter(|&k| register.is_new(k));
         let new: Vec<u32> = new.collect();
+        self.written = register.hits.len();
         let list = &mut self.memory.rows;
-        list.resize(register.hits.len(), None);
+        list.resize(list.len().max(self.written), None);
         let rows = Shared::new(list);
         crew::run_over(new.len(), threads, |part| {
             for k in part.map(|at| new[at]) {
@@ -264,7 +267,7 @@ impl<S: Space> Step<'_, S> {
         self.is_single = crew::gather_from(bodies.len(), threads, |part, list| {
             list.extend(part.map(is_single));
         });
-        let keyed = self.register.by_island(bodies);
+        let keyed = self.register.by_island(self.flight.parties());
         let mut parts = Parts {
             is_single: vec![false; keyed.len()],
             ..Parts::default()
@@ -415,7 +418,6 @@ impl<S: Space> Step<'_, S> {
         let mut contacts = std::mem::take(&mut self.memory.contacts);
         self.register.contacts(self.flight.parties(), &mut contacts);
         let answered = self.start.is_judged.then(|| self.judged());
-        self.memory.rows.clear();
         self.memory.hits.whole = self.register.hits;
         *self.start.memory.borrow_mut() = self.memory;
         Outcome {

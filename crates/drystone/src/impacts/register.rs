@@ -1,7 +1,6 @@
 //! The impacts of a step so far.
 
 use super::flight::{Hit, Parties, PointMap, find};
-use crate::body::Bodies;
 use crate::detect::Contact;
 use crate::forest::Forest;
 use crate::primitives::{Encounter, feature_of};
@@ -70,16 +69,22 @@ impl<S: Space> Register<S> {
             found.push(Note {
                 key: hit.encounter.key(),
                 point: hit.point,
-                bodies: bodies_of(&parties.contact(hit)),
+                bodies: parties.of(hit),
                 impulse: this.remembered(hit),
             });
         });
         for note in &notes {
-            self.tie(note, parties.bodies);
+            self.tie(note, parties);
         }
         if known == 0 {
             // All at once: they are many, and large.
-            notes.into_iter().for_each(|note| self.enter(note));
+            let numbers = 0..notes.len() as u32;
+            let numbered = notes.iter().zip(numbers.clone());
+            self.order = numbered.map(|(note, number)| (note.key, number)).collect();
+            self.impulses = notes.iter().map(|note| note.impulse).collect();
+            self.bodies = notes.iter().map(|note| note.bodies).collect();
+            self.is_new = vec![true; notes.len()];
+            self.new = numbers.collect();
             self.hits = new;
         } else {
             for (hit, note) in new.into_iter().zip(notes) {
@@ -91,13 +96,13 @@ impl<S: Space> Register<S> {
     }
 
     /// Ties together the bodies of an impact.
-    fn tie(&mut self, note: &Note<S>, bodies: &Bodies<S>) {
+    fn tie(&mut self, note: &Note<S>, parties: Parties<'_, S>) {
         self.points.push(note.point);
-        let own = note.bodies.into_iter();
-        let mut moving = own.filter(|&k| bodies.is_dynamic(k as usize));
-        if let Some(first) = moving.next() {
-            let others = moving.filter(|&k| k != first);
-            others.for_each(|other| self.forest.join(first, other));
+        let mut last = None;
+        for &k in note.bodies.iter().filter(|&&k| parties.moves(k)) {
+            if let Some(last) = last.replace(k).filter(|&last| last != k) {
+                self.forest.join(last, k);
+            }
         }
     }
 
@@ -166,12 +171,12 @@ impl<S: Space> Register<S> {
 
     /// The impacts by islands: the lowest body of each one's island and its number, those of an
     /// island together and in the order of their keys.
-    pub(super) fn by_island(&mut self, bodies: &Bodies<S>) -> Vec<(u32, u32)> {
+    pub(super) fn by_island(&mut self, parties: Parties<'_, S>) -> Vec<(u32, u32)> {
         let mut keyed = Vec::with_capacity(self.order.len());
-        let mut places = vec![0; bodies.len() + 1];
+        let mut places = vec![0; parties.bodies.len() + 1];
         for at in 0..self.order.len() {
             let k = self.order[at].1;
-            let island = self.island_of(k, bodies);
+            let island = self.island_of(k, parties);
             places[island as usize + 1] += 1;
             keyed.push((island, k));
         }
@@ -212,9 +217,9 @@ impl<S: Space> Register<S> {
     }
 
     /// The lowest body of the island of an impact.
-    pub(super) fn island_of(&mut self, hit: u32, bodies: &Bodies<S>) -> u32 {
+    pub(super) fn island_of(&mut self, hit: u32, parties: Parties<'_, S>) -> u32 {
         let own = &self.bodies[hit as usize];
-        let moving = own.iter().find(|&&k| bodies.is_dynamic(k as usize));
+        let moving = own.iter().find(|&&k| parties.moves(k));
         self.forest.lowest(moving.copied().unwrap_or(own[3]))
     }
 
@@ -267,10 +272,4 @@ impl Known<'_> {
         let [start, end] = [self.starts[place], self.starts[place + 1]];
         self.order[start..end].iter().any(|entry| entry.0 == key)
     }
-}
-
-fn bodies_of<S: Space>(contact: &Contact<S>) -> [u32; 6] {
-    let of = |body: u32, side: usize| contact.nodes[side].map_or([body; 3], |n| n.bodies);
-    let ([a, b, c], [d, e, f]) = (of(contact.a, 0), of(contact.b, 1));
-    [a, b, c, d, e, f]
 }

@@ -20,7 +20,7 @@ mod large;
 use crate::body::Motion;
 use crate::problem::Island;
 use crate::solve::SolveReport;
-use crate::space::{Components, Linear, Space};
+use crate::space::{Linear, Space};
 use crate::substep::crew;
 use crate::substep::shared::Shared;
 use std::ops::Range;
@@ -79,12 +79,9 @@ impl<S: Space> NodeRow<S> {
         }
     }
 
-    /// Adds a node; `None` where there is no room, or it is not as heavy along all axes.
-    pub(super) fn add(&mut self, node: u32, weight: f64, inv_mass: S::Vector) -> Option<()> {
-        let answer = inv_mass.component(0);
-        if inv_mass != S::Vector::splat(answer) {
-            return None;
-        }
+    /// Adds a node that an impulse of 1 N·s gives a velocity of `answer` (1/kg); `None` where there
+    /// is no room.
+    pub(super) fn add(&mut self, node: u32, weight: f64, answer: f64) -> Option<()> {
         let known = self.nodes.iter().take(self.count as usize);
         let at = known.clone().position(|&k| k == node);
         let at = at.unwrap_or(self.count as usize);
@@ -314,10 +311,10 @@ mod tests {
         let mut rows = Vec::new();
         for k in 0..count {
             let mut row = NodeRow::new(k, vector().normalize(), mu);
-            row.add(k, 1.0, DVec3::splat(0.5)).unwrap();
+            row.add(k, 1.0, 0.5).unwrap();
             row.mass = 2.0;
             if k % 3 != 0 && k + 1 < count {
-                row.add(k + 1, -1.0, DVec3::splat(0.5)).unwrap();
+                row.add(k + 1, -1.0, 0.5).unwrap();
                 row.mass = 1.0;
             }
             rows.push(row);

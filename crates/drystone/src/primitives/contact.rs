@@ -18,7 +18,6 @@ pub(crate) fn contact_of<S: Space>(
     materials: &Materials,
 ) -> Contact<S> {
     let [a, b] = [0, 1].map(|side| primitives.body_of(encounter, side));
-    let nodes = [0, 1].map(|side| node_point(primitives, encounter, witness, bodies, side));
     let normal = vector::<S>(witness.normal);
     let belt = |k: u32| {
         S::rotate(
@@ -41,8 +40,18 @@ pub(crate) fn contact_of<S: Space>(
         slide: slide - normal * normal.dot(slide),
         impulse: S::Vector::default(),
         anchor: S::Vector::default(),
-        nodes,
+        nodes: nodes_of(primitives, encounter, witness, bodies),
     }
+}
+
+/// The points between nodes that sides are, where they are such.
+pub(crate) fn nodes_of<S: Space>(
+    primitives: &Primitives<S>,
+    encounter: &Encounter,
+    witness: &Witness,
+    bodies: &Bodies<S>,
+) -> [Option<NodePoint>; 2] {
+    [0, 1].map(|side| node_point(primitives, encounter, witness, bodies, side))
 }
 
 /// The key of an encounter as a feature: what it is in the two highest bits, then its vertices. So

@@ -42,7 +42,7 @@ mod contact;
 mod meeting;
 mod nearby;
 
-pub(crate) use contact::{contact_of, feature_of, row_of};
+pub(crate) use contact::{contact_of, feature_of, nodes_of, row_of};
 pub(crate) use meeting::{Encounter, Reach, Witness};
 pub(crate) use nearby::{Candidate, Nearby, Search, apart_from_the_end};
 

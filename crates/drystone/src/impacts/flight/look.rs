@@ -1,14 +1,10 @@
 //! What a look at a way sees of one pair.
 
-use super::{Hit, rest, scaled};
+use super::{Hit, Parties, rest, scaled};
 use crate::body::{Bodies, Motion};
 use crate::deform::meeting::Pair;
-use crate::detect::{Contact, NodePoint};
-use crate::material::Materials;
-use crate::primitives::{
-    Candidate, Encounter, Primitives, Witness, apart_from_the_end, contact_of,
-};
-use crate::space::{Components, Space};
+use crate::primitives::{Candidate, Encounter, Primitives, Witness, apart_from_the_end};
+use crate::space::Space;
 use crate::substep::crew::{self, Kept};
 use glamx::DVec3;
 use std::collections::HashMap;
@@ -27,7 +23,7 @@ const PIECE: usize = 256;
 pub(super) struct Look<'l, S: Space> {
     pub(super) bodies: &'l Bodies<S>,
     pub(super) primitives: &'l Primitives<S>,
-    pub(super) materials: &'l Materials,
+    pub(super) parties: Parties<'l, S>,
     pub(super) keep: f64,
     pub(super) nearer: f64,
     /// Distance up to which every pair is among the candidates, at the start and at the end, m.
@@ -77,28 +73,31 @@ pub(super) fn find_in<T: Sync, R: Send>(
 }
 
 /// Impacts without those that are at the same point as another: the one with the least gap stands
-/// for all.
-pub(super) fn once<S: Space>(mut hits: Vec<Hit<S>>) -> Vec<Hit<S>> {
-    let mut least: PointMap<u32> =
-        PointMap::with_capacity_and_hasher(hits.len(), Default::default());
-    let mut is_kept = vec![true; hits.len()];
+/// for all. Where some go, the last take their places.
+pub(super) fn once<S: Space>(mut hits: Vec<Hit<S>>, parties: Parties<'_, S>) -> Vec<Hit<S>> {
+    let mut least: PointMap<u32> = PointMap::default();
+    let mut gone = Vec::new();
     for (k, hit) in hits.iter().enumerate() {
+        if parties.is_alone(hit) {
+            continue;
+        }
         let best = least.entry(hit.point).or_insert(k as u32);
         let other = *best as usize;
         if other != k {
-            let (gap, key) = (hit.gap, hit.encounter.key());
-            let order = gap.total_cmp(&hits[other].gap);
+            let order = hit.gap.total_cmp(&hits[other].gap);
             let is_less = order
-                .then_with(|| key.cmp(&hits[other].encounter.key()))
+                .then_with(|| hit.encounter.key().cmp(&hits[other].encounter.key()))
                 .is_lt();
-            is_kept[if is_less { other } else { k }] = false;
+            gone.push(if is_less { other } else { k });
             if is_less {
                 *best = k as u32;
             }
         }
     }
-    let mut is_kept = is_kept.into_iter();
-    hits.retain(|_| is_kept.next().unwrap_or(false));
+    gone.sort_unstable();
+    for k in gone.into_iter().rev() {
+        hits.swap_remove(k);
+    }
     hits
 }
 
@@ -123,25 +122,6 @@ impl Hasher for Itself {
             self.0 = self.0.rotate_left(8) ^ u64::from(byte);
         }
     }
-}
-
-/// A number for the point of a contact: the nodes that take part on either side, and where it is if
-/// a corner of a rigid body does. Two points have the same one by an accident of one in 10¹⁹.
-fn point_of<S: Space>(contact: &Contact<S>) -> u64 {
-    let mix = |sum: u64, part: u64| {
-        let x = (sum ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        (x ^ x >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ x >> 32
-    };
-    let of = |body: u32, nodes: &Option<NodePoint>| nodes.map_or([body; 3], |n| n.bodies);
-    let [a, b] = &contact.nodes;
-    let bodies = of(contact.a, a).into_iter().chain(of(contact.b, b));
-    let sum = bodies.fold(0, |sum, k| mix(sum, u64::from(k) + 1));
-    if a.is_some() && b.is_some() {
-        return sum;
-    }
-    // Corners of rigid bodies are told apart by where they are.
-    let place = contact.point.position.to_array3();
-    place.into_iter().fold(sum, |sum, x| mix(sum, x.to_bits()))
 }
 
 impl<S: Space> Look<'_, S> {
@@ -375,24 +355,19 @@ impl<S: Space> Look<'_, S> {
             let k = self.primitives.body_of(&encounter, side) as usize;
             self.bodies.position[k] + self.way[k].linear * time
         };
-        let contact = contact_of(
-            self.primitives,
-            &encounter,
-            witness,
-            self.bodies,
-            self.materials,
-        );
-        Hit {
+        let mut hit = Hit {
             encounter,
             witness: *witness,
             safe,
             time,
             impulse: S::Vector::default(),
             centers: [center(0), center(1)],
-            point: point_of(&contact),
+            point: 0,
             gap,
             rest: self.rest(&encounter),
-        }
+        };
+        hit.point = self.parties.point(&hit);
+        hit
     }
 }
 

@@ -62,7 +62,9 @@ impl<S: Space> NodeRows<'_, S> {
             impulse,
             ..NodeRow::new(number, contact.point.normal, contact.surface.friction)
         };
-        let still = |k: u32| !bodies.is_dynamic(k as usize);
+        let still = |k: u32| !self.parties.moves(k);
+        // Where nothing bounces, nobody asks how fast it came.
+        let bounces = contact.surface.restitution > 0.0;
         if still(contact.a) || still(contact.b) {
             row.drift = contact.slide;
         }
@@ -81,11 +83,16 @@ impl<S: Space> NodeRows<'_, S> {
                 if weight == 0.0 {
                     continue;
                 }
-                approach += bodies.motion[k].linear * weight;
-                if still(k as u32) {
+                if bounces {
+                    approach += bodies.motion[k].linear * weight;
+                }
+                let answer = self.parties.answers[k];
+                if answer == 0.0 {
                     row.drift += free[k].linear * weight;
+                } else if answer.is_nan() {
+                    return None;
                 } else {
-                    row.add(k as u32, weight, bodies.inertial[k].inv_mass)?;
+                    row.add(k as u32, weight, answer)?;
                 }
             }
         }
@@ -98,8 +105,8 @@ impl<S: Space> NodeRows<'_, S> {
             0.0
         };
         let approach = approach.dot(row.normal);
-        let bounce = (contact.surface.restitution, approach);
-        row.target = self.law.target(hit, self.dt, Some(bounce));
+        let bounce = bounces.then_some((contact.surface.restitution, approach));
+        row.target = self.law.target(hit, self.dt, bounce);
         Some(row)
     }
 }

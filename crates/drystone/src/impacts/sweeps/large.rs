@@ -296,7 +296,7 @@ mod tests {
         for (k, row) in rows.iter_mut().enumerate().take(2999) {
             row.normal = DVec3::X;
             if k % 3 == 0 {
-                row.add(k as u32 + 1, -1.0, DVec3::splat(0.5)).unwrap();
+                row.add(k as u32 + 1, -1.0, 0.5).unwrap();
                 row.mass = 1.0;
             }
         }
@@ -330,8 +330,8 @@ mod tests {
             for row in &mut rows[..100] {
                 row.count = 0;
                 (row.weights, row.answers) = ([0.0; 4], [0.0; 4]);
-                row.add(row.hit + 100, 1.0, DVec3::splat(0.5)).unwrap();
-                row.add(0, -1.0, DVec3::splat(0.5)).unwrap();
+                row.add(row.hit + 100, 1.0, 0.5).unwrap();
+                row.add(0, -1.0, 0.5).unwrap();
                 row.mass = 1.0;
             }
             rows.truncate(100);
