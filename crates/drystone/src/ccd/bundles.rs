@@ -348,6 +348,14 @@ impl Bundles {
         }
     }
 
+    fn moving(&self) -> Moving<'_> {
+        Moving {
+            points: &self.points,
+            spots: &self.spots,
+            normals: &self.normals,
+        }
+    }
+
     /// Asks pairs of bundles, and then those of primitives if they are many or `is_last`.
     #[inline(never)]
     fn flush(&self, waiting: &mut Waiting, is_last: bool, met: &mut impl FnMut(Met)) {
@@ -355,12 +363,7 @@ impl Bundles {
             bundles,
             primitives,
         } = waiting;
-        let moving = Moving {
-            points: &self.points,
-            spots: &self.spots,
-            normals: &self.normals,
-        };
-        planes::not_apart(moving, bundles, |pair| {
+        planes::not_apart(self.moving(), bundles, |pair| {
             primitives.add(pair.map(|k| &self.bundles[k as usize]));
         });
         bundles.clear();

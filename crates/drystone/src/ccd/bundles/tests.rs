@@ -269,12 +269,66 @@ fn planes_between_bundles_are_the_same_with_any_instructions() {
     let pairs: Vec<[u32; 2]> = (0..61).map(|k| [k, (7 * k + 5) % 300]).collect();
     let answers = Instructions::every().iter().map(|&instructions| {
         let mut answers = [0.0; planes::BATCH];
-        let (points, spots) = (&bundles.points, &bundles.spots);
-        planes::bundles_apart::<D3>(instructions, points, spots, &pairs, &mut answers);
+        planes::bundles_apart::<D3>(instructions, bundles.moving(), &pairs, &mut answers);
         answers[..pairs.len()].to_vec()
     });
     let answers: Vec<Vec<f32>> = answers.collect();
     assert!(answers.iter().all(|one| *one == answers[0]));
     let apart = answers[0].iter().filter(|&&answer| answer == 1.0).count();
     assert!((5..56).contains(&apart), "{apart}");
+}
+
+/// Two sheets around a cylinder, one on the other and half a square aside: between their bundles are
+/// planes along their faces, but hardly any across the line between their middles.
+#[test]
+fn sheets_that_lie_on_each_other_are_told_apart_by_their_faces() {
+    const SIDE: u32 = 20;
+    let (square, radius, reach) = (0.014, 0.5, 0.0028);
+    let (mut places, mut edges, mut faces) = (Vec::new(), Vec::new(), Vec::new());
+    for sheet in 0..2 {
+        let first = places.len() as u32;
+        let (out, aside) = ([radius, radius + 0.006][sheet], [0.0, 0.5 * square][sheet]);
+        for (i, j) in (0..SIDE * SIDE).map(|k| (k % SIDE, k / SIDE)) {
+            let (x, angle) = (
+                f64::from(i) * square + aside,
+                (f64::from(j) * square + aside) / radius,
+            );
+            places.push([x, out * angle.cos(), out * angle.sin()]);
+            let at = first + i + SIDE * j;
+            if i + 1 < SIDE && j + 1 < SIDE {
+                let corners = [at, at + 1, at + SIDE, at + SIDE + 1];
+                let [a, b, c, d] = corners;
+                edges.extend([[a, b], [a, c], [b, c]]);
+                faces.extend([[a, b, c], [b, c, d]]);
+            }
+        }
+    }
+    let reaches = vec![reach; places.len()];
+    let swept = Swept {
+        start: &places,
+        end: &places,
+        reach: [&reaches; 2],
+        threads: 1,
+    };
+    let mesh = Mesh {
+        edges: &edges,
+        faces: &faces,
+    };
+    let mut bundles = Bundles::default();
+    bundles.gather(&mesh, &swept, None, Some);
+    let sheet_of = |k: u32| bundles.bundles[k as usize].vertices().next().unwrap() < SIDE * SIDE;
+    let mut pairs = Vec::new();
+    let leaves = bundles.tree.leaves();
+    bundles.tree.pairs_from(0..leaves, |a, b| {
+        if sheet_of(a) != sheet_of(b) {
+            pairs.push([a, b]);
+        }
+    });
+    let mut near = 0;
+    planes::not_apart(bundles.moving(), &pairs, |_| near += 1);
+    assert!(
+        pairs.len() > 2000 && 20 * near < pairs.len(),
+        "{near} of {}",
+        pairs.len()
+    );
 }

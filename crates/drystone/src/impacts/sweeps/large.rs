@@ -303,7 +303,12 @@ mod tests {
         for (k, motion) in motion.iter_mut().enumerate() {
             motion.linear = DVec3::X * (0.01 * k as f64);
         }
-        solve(&mut rows, &Shared::new(&mut motion), PATIENCE);
+        solve(
+            &mut rows,
+            &Shared::new(&mut motion),
+            PATIENCE,
+            &mut Vec::new(),
+        );
         let before = rows.clone();
         rows.iter_mut().for_each(|row| row.is_new = false);
         rows[1501].is_new = true;
@@ -314,7 +319,7 @@ mod tests {
             tolerance: 0.1,
             ..PATIENCE
         };
-        solve(&mut rows, &Shared::new(&mut motion), again);
+        solve(&mut rows, &Shared::new(&mut motion), again, &mut Vec::new());
         let has_changed = |k: usize| rows[k].impulse != before[k].impulse;
         assert!((1496..=1506).all(has_changed));
         assert!((0..1300).chain(1700..3000).all(|k| !has_changed(k)));
@@ -340,7 +345,7 @@ mod tests {
                 ..PATIENCE
             };
             let shared = Shared::new(&mut motion);
-            let report = solve(&mut rows, &shared, patience);
+            let report = solve(&mut rows, &shared, patience, &mut Vec::new());
             assert!(report.converged, "{report:?}");
             for row in &rows {
                 let (gap, press) = (
