@@ -162,10 +162,10 @@ fn check_gradients((cloth, places): (Deformable<D3>, Vec<[f64; 3]>), teams: usiz
         resistance(&elements, &places, &starred),
         resistance(&elements, &places, &change),
     );
-    let largest = push
-        .as_flattened()
-        .iter()
-        .fold(1.0, |most: f64, p| most.max(p.abs()));
+    // Errors are those of the terms that are taken off each other.
+    let terms = [&push, &by_start, &by_change];
+    let terms = terms.into_iter().flat_map(|list| list.as_flattened());
+    let largest = terms.fold(1.0, |most: f64, p| most.max(p.abs()));
     for node in 0..count {
         for axis in 0..3 {
             if is_held(node) {
