@@ -52,7 +52,7 @@ pub(crate) fn parallel<S: Space>(
     let mut resolution = Resolution::default();
     let mut way = flight.way(&step.velocities, dt);
     let lasting = flight.lasting(&way, start.solved, &mut step.memory.hits);
-    step.register.add(lasting, flight.parties());
+    step.register.start(lasting, flight.parties());
     if !step.register.hits.is_empty() {
         step.settle(elastic)?;
         watch(Phase::Contact);

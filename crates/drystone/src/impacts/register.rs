@@ -63,6 +63,21 @@ impl<S: Space> Register<S> {
 
     /// Adds impacts; those that are known already are seen with new eyes.
     pub(super) fn add(&mut self, new: Vec<Hit<S>>, parties: Parties<'_, S>) {
+        self.add_from(new, parties, |this, hit| this.remembered(hit));
+    }
+
+    /// Adds the first impacts: the last step's contacts, which bring their impulses along.
+    pub(super) fn start(&mut self, lasting: Vec<Hit<S>>, parties: Parties<'_, S>) {
+        self.add_from(lasting, parties, |_, hit| hit.impulse);
+    }
+
+    /// Adds impacts that start from some impulse, N·s.
+    fn add_from(
+        &mut self,
+        new: Vec<Hit<S>>,
+        parties: Parties<'_, S>,
+        impulse: impl Fn(&Self, &Hit<S>) -> S::Vector + Sync,
+    ) {
         let known = self.order.len();
         let this = &*self;
         let notes = find(self.threads, &new, |hit, found| {
@@ -70,7 +85,7 @@ impl<S: Space> Register<S> {
                 key: hit.encounter.key(),
                 point: hit.point,
                 bodies: parties.of(hit),
-                impulse: this.remembered(hit),
+                impulse: impulse(this, hit),
             });
         });
         for note in &notes {
@@ -136,9 +151,6 @@ impl<S: Space> Register<S> {
     }
 
     fn remembered(&self, hit: &Hit<S>) -> S::Vector {
-        if hit.impulse != S::Vector::default() {
-            return hit.impulse;
-        }
         let feature = feature_of(&hit.encounter);
         let found = self.remembered.binary_search_by_key(&feature, |r| r.0);
         found.map_or(S::Vector::default(), |k| self.remembered[k].1)
