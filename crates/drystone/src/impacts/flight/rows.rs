@@ -63,8 +63,6 @@ impl<S: Space> NodeRows<'_, S> {
             ..NodeRow::new(number, contact.point.normal, contact.surface.friction)
         };
         let still = |k: u32| !self.parties.moves(k);
-        // Where nothing bounces, nobody asks how fast it came.
-        let bounces = contact.surface.restitution > 0.0;
         if still(contact.a) || still(contact.b) {
             row.drift = contact.slide;
         }
@@ -83,9 +81,7 @@ impl<S: Space> NodeRows<'_, S> {
                 if weight == 0.0 {
                     continue;
                 }
-                if bounces {
-                    approach += bodies.motion[k].linear * weight;
-                }
+                approach += bodies.motion[k].linear * weight;
                 let answer = self.parties.answers[k];
                 if answer == 0.0 {
                     row.drift += free[k].linear * weight;
@@ -105,8 +101,8 @@ impl<S: Space> NodeRows<'_, S> {
             0.0
         };
         let approach = approach.dot(row.normal);
-        let bounce = bounces.then_some((contact.surface.restitution, approach));
-        row.target = self.law.target(hit, self.dt, bounce);
+        let bounce = (contact.surface.restitution, approach);
+        row.target = self.law.target(hit, self.dt, Some(bounce));
         Some(row)
     }
 }
