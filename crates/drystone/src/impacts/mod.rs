@@ -54,7 +54,8 @@
 //! # Rounds
 //!
 //! The first solve is of the contacts of the last step, the second of all that was found besides, and
-//! of what closes where that pushes: what hangs together with an impact will meet the next.
+//! of what closes next to it: what shares a node with an impact, or with one that does, will meet
+//! the next.
 //! Later rounds find little, so they do little: where nothing but nodes with their own masses is in
 //! contact, what is within three impacts of a new one is swept, from the velocities that all have
 //! now, and everything else keeps its impulse; elsewhere islands without a new impact keep their
