@@ -41,9 +41,7 @@ pub(in crate::impacts) fn find<T: Sync, R: Send>(
     list: &[T],
     find: impl Fn(&T, &mut Vec<R>) + Sync,
 ) -> Vec<R> {
-    find_in(threads, list, |piece, found| {
-        piece.iter().for_each(|one| find(one, found));
-    })
+    find_kept(&mut Kept::default(), threads, list, find)
 }
 
 /// The same in memory that was kept.
