@@ -220,9 +220,15 @@ impl<S: Space> Step<'_, S> {
         let (register, writer) = (&self.register, self.flight.node_rows(&self.start.free));
         let new = numbers.iter().copied().filter(|&k| register.is_new(k));
         let new: Vec<u32> = new.collect();
-        self.written = register.hits.len();
+        let (before, count) = (self.written, register.hits.len());
+        self.written = count;
         let list = &mut self.memory.rows;
-        list.resize(list.len().max(self.written), None);
+        list.resize(list.len().max(count), None);
+        let fresh = new.iter().filter(|&&k| k as usize >= before).count();
+        if fresh < count - before {
+            // What stands there is of the last step.
+            list[before..count].fill(None);
+        }
         let rows = Shared::new(list);
         crew::run_over(new.len(), threads, |part| {
             for k in part.map(|at| new[at]) {
