@@ -18,8 +18,13 @@
 //!   that between the nearest points of primitives, at the start.
 //!
 //! Bundles that share a vertex are most of those whose boxes meet, and no plane is between them:
-//! pairs of their primitives are known from the mesh ([`kin`]). A point, an edge without length,
-//! meets what has faces as a vertex alone.
+//! they are known from the mesh ([`kin`]), and pairs of their primitives are asked. A point, an edge
+//! without length, meets what has faces as a vertex alone.
+//!
+//! Little of that is done anew at every search: which bundles are near each other ([`cover`]) and
+//! that they are apart ([`known`]) is known for as long as it can be told to hold. What a search finds
+//! beyond what comes within reach depends on that, and so on the searches before; whoever asks must
+//! not make anything of it.
 //!
 //! # Rounding
 //!
@@ -30,34 +35,35 @@
 
 mod apart;
 mod bundle;
+mod cover;
 mod kin;
+mod known;
 mod pairs;
 mod planes;
+mod prove;
 #[cfg(test)]
 mod tests;
 
 use super::broad::{Mesh, Met, Swept};
 use super::tree::BoxTree;
-use crate::shape::Bounds;
 use crate::space::D3;
 use crate::substep::crew;
 use crate::substep::shared::Shared;
-use crate::substep::simd::{Column, Four};
-use apart::{Point, Twice};
+use crate::substep::simd::Column;
+use apart::Point;
 use bundle::{Bundle, Spots};
+use cover::{Cover, State};
 use glamx::DVec3;
 use kin::Kin;
-use pairs::Primitives;
-use std::ops::Range;
+use known::Known;
+use prove::Desk;
 
-/// Searches after which the tree is sorted anew: by then what was near each other has moved apart.
-const OLD: u32 = 16;
-/// Groups of bundles that a thread takes at a time.
+/// Bundles that a thread takes at a time, of those that are asked about.
 const PIECE: usize = 32;
-/// Bundles whose kin a thread takes at a time.
-const KIN_PIECE: usize = 64;
-/// Pairs of bundles that wait before they are asked.
-const MANY: usize = 256;
+/// One in so many bundles from which on all pairs are looked through, and no tree.
+const MANY_ASKED: usize = 40;
+/// Groups of eight known pairs that a thread takes at a time.
+const KNOWN_PIECE: usize = 256;
 
 /// The bundles of a mesh and their tree, to be kept from step to step.
 #[derive(Clone, Debug, Default)]
@@ -69,8 +75,20 @@ pub(super) struct Bundles {
     /// Across the faces of each bundle at the start, or 0.
     normals: Vec<[f32; 3]>,
     points: Vec<Point>,
-    boxes: Vec<Twice>,
+    /// Memory for points, which are needed twice while they change.
+    old_points: Vec<Point>,
+    states: Vec<State>,
+    /// Of each bundle: see [`known`].
+    cores: Vec<Point>,
     kin: Kin,
+    /// Pairs of kin, and of bundles whose covers overlap.
+    related: Known,
+    near: Known,
+    covers: Vec<Cover>,
+    /// Of each bundle: no number, but for a moment its place among those that left their covers.
+    left_places: Vec<u32>,
+    /// How many pairs of covers overlapped when all were new.
+    walked: usize,
     tree: BoxTree<D3, 2>,
     /// Place of each bundle in the tree.
     places: Vec<u32>,
@@ -100,65 +118,93 @@ impl Bundles {
         let asked = asked.filter(|_| self.points.len() == swept.start.len());
         let all = asked.map_or(Vec::new(), |asked| self.holders_of(asked));
         match asked {
-            Some(asked) if self.has_room(swept, asked) => self.widen(swept, asked, &all),
+            Some(asked) if self.has_room(swept, |v| asked[v]) => self.change(swept, asked, &all),
             _ => self.fit(mesh, swept),
         }
-        let this = &*self;
         let Some(asked) = asked else {
-            return this.gather_all(swept.threads, keep);
+            return self.gather_all(None, swept.threads, |met, _| keep(met));
         };
+        let is_due = |met: Met, this: &Self| this.corners_of(met).any(|v| asked[v as usize]);
+        let keep = |met: Met, this: &Self| is_due(met, this).then(|| keep(met)).flatten();
+        if MANY_ASKED * all.len() < self.bundles.len() {
+            return self.gather_around(&all, swept.threads, |met| keep(met, self));
+        }
+        let mut is_asked = vec![false; self.bundles.len()];
+        all.iter().for_each(|&k| is_asked[k as usize] = true);
+        self.gather_all(Some(&is_asked), swept.threads, keep)
+    }
+
+    /// What `keep` makes of candidates of some bundles, in ascending order, and others.
+    fn gather_around<T: Send>(
+        &self,
+        all: &[u32],
+        threads: usize,
+        keep: impl Fn(Met) -> Option<T> + Sync,
+    ) -> Vec<T> {
         let is_asked = |k: u32| all.binary_search(&k).is_ok();
-        let is_due = |met: Met| this.corners_of(met).any(|v| asked[v as usize]);
-        let keep = |met: Met| is_due(met).then(|| keep(met)).flatten();
         let pieces = all.len().div_ceil(PIECE);
-        let mut found = crew::gather(swept.threads, pieces, |piece, found| {
-            let mut waiting = Waiting::new();
+        let mut found = crew::gather(threads, pieces, |piece, found| {
+            let mut desk = Desk::default();
             let mut note = |met| found.extend(keep(met));
             for &k in all.chunks(PIECE).nth(piece).unwrap_or_default() {
-                let small = this.boxes[k as usize].small();
-                this.tree.overlapping(&small, |other| {
+                let small = self.states[k as usize].twice.small();
+                self.tree.overlapping(&small, |other| {
+                    let is_kin = || self.are_kin([k, other]);
+                    // The tree has boxes with more room.
+                    let is_near =
+                        other != k && self.states[other as usize].twice.small().overlaps(&small);
                     // Of two that are asked about, the smaller number finds the other.
-                    if other != k && (other > k || !is_asked(other)) {
-                        this.add([k, other], &mut waiting, &mut note);
+                    if is_near && (other > k || !is_asked(other)) && !is_kin() {
+                        self.ask([k, other], &mut desk, &mut note);
                     }
                 });
             }
-            this.flush(&mut waiting, true, &mut note);
+            self.finish(&mut desk, &mut note);
         });
-        let kin = all.iter().flat_map(|&k| this.kin.of(k as usize));
+        let kin = all.iter().flat_map(|&k| self.kin.of(k as usize));
         let mut near: Vec<u32> = all.iter().chain(kin).copied().collect();
         near.sort_unstable();
         near.dedup();
         let pieces = near.len().div_ceil(PIECE);
-        found.extend(crew::gather(swept.threads, pieces, |piece, found| {
+        found.extend(crew::gather(threads, pieces, |piece, found| {
+            let mut desk = Desk::default();
             let mut note = |met| found.extend(keep(met));
             for &k in near.chunks(PIECE).nth(piece).unwrap_or_default() {
-                let bundle = k as usize..k as usize + 1;
-                this.kin.meet(&this.points, bundle, &mut note);
+                for pair in self.kin.pairs_of(k as usize) {
+                    self.ask_kin(pair, &mut desk, &mut note);
+                }
             }
+            self.finish(&mut desk, &mut note);
         }));
         found
     }
 
+    /// What `keep` makes of all candidates, or of those of bundles that are asked about.
     fn gather_all<T: Send>(
-        &self,
+        &mut self,
+        asked: Option<&[bool]>,
         threads: usize,
-        keep: impl Fn(Met) -> Option<T> + Sync,
+        keep: impl Fn(Met, &Self) -> Option<T> + Sync,
     ) -> Vec<T> {
-        let piece = |k: usize, size: usize, count: usize| size * k..count.min(size * (k + 1));
-        let (leaves, bundles) = (self.tree.leaves(), self.bundles.len());
-        let of_tree = leaves.div_ceil(PIECE);
-        let pieces = of_tree + bundles.div_ceil(KIN_PIECE);
-        crew::gather(threads, pieces, |k, found| {
-            let mut note = |met| found.extend(keep(met));
-            match k.checked_sub(of_tree) {
-                None => self.meet_leaves(piece(k, PIECE, leaves), &mut note),
-                Some(k) => {
-                    let bundles = piece(k, KIN_PIECE, bundles);
-                    self.kin.meet(&self.points, bundles, &mut note);
-                }
-            }
-        })
+        let [mut near, mut related] = [&mut self.near, &mut self.related].map(std::mem::take);
+        let this = &*self;
+        let lists = [&mut near, &mut related].map(|known| Shared::new(&mut known.blocks));
+        let of_near = lists[0].len().div_ceil(KNOWN_PIECE);
+        let pieces = of_near + lists[1].len().div_ceil(KNOWN_PIECE);
+        let found = crew::gather(threads, pieces, |k, found| {
+            let (list, k) = match k.checked_sub(of_near) {
+                None => (0, k),
+                Some(k) => (1, k),
+            };
+            let blocks = &lists[list];
+            let range = KNOWN_PIECE * k..blocks.len().min(KNOWN_PIECE * (k + 1));
+            let mut note = |met| found.extend(keep(met, this));
+            blocks.change_all(range, |blocks| {
+                this.review(blocks, asked, list == 1, &mut note);
+            });
+        });
+        (self.near, self.related) = (near, related);
+        found
     }
 
     fn corners_of(&self, met: Met) -> impl Iterator<Item = u32> {
@@ -190,6 +236,16 @@ impl Bundles {
         if !is_same {
             self.bind(mesh, swept.start.len());
         }
+        if !is_same || self.is_worn() || !self.has_room(swept, |_| true) {
+            self.settle(swept);
+        }
+        self.place(swept);
+        self.age += 1;
+        self.cover(0..self.bundles.len() as u32, swept.threads);
+    }
+
+    /// Chooses where single precision counts from.
+    fn settle(&mut self, swept: &Swept<'_>) {
         let (mut lower, mut upper) = (DVec3::INFINITY, DVec3::NEG_INFINITY);
         for &x in swept.start.iter().chain(swept.end) {
             let x = DVec3::from_array(x);
@@ -199,80 +255,21 @@ impl Bundles {
         let reach = reach.fold(0.0, |most: f64, &r| most.max(r));
         let middle = 0.5 * (lower + upper);
         self.origin = middle.to_array();
-        // Twice what it is now, for what will be asked about again.
+        // Twice what it is now, for what comes.
         self.size = 2.0 * ((upper - middle).max_element() + reach);
         self.slack = 16.0 * 0.5 * f64::from(f32::EPSILON) * self.size;
-        self.place(swept);
-        let is_old = self.age >= OLD || self.tree.len() != self.bundles.len() || !is_same;
-        if is_old {
-            let corner = |x: &Four| DVec3::from_array([0, 1, 2].map(|k| f64::from(x.array()[k])));
-            let bounds = |twice: &Twice| Bounds::<D3> {
-                lower: corner(&twice.lower[0]),
-                upper: corner(&twice.upper[0]),
-            };
-            let all = self.boxes.iter().map(bounds).reduce(Bounds::union);
-            if let Some(all) = all {
-                self.tree.sort(&all, self.boxes.iter().map(bounds));
-            }
-            self.places.resize(self.bundles.len(), 0);
-            for (place, k) in self.tree.order().enumerate() {
-                self.places[k as usize] = place as u32;
-            }
-        }
-        self.age = if is_old { 0 } else { self.age + 1 };
-        let boxes = &self.boxes;
-        self.tree.fit(swept.threads, |k| boxes[k].small());
+        self.forget();
     }
 
-    /// Puts all vertices and boxes where they are.
-    fn place(&mut self, swept: &Swept<'_>) {
-        let mut points = std::mem::take(&mut self.points);
-        let mut boxes = std::mem::take(&mut self.boxes);
-        let mut normals = std::mem::take(&mut self.normals);
-        let this = &*self;
-        boxes.resize(this.bundles.len(), Twice::NOWHERE);
-        normals.resize(this.bundles.len(), [0.0; 3]);
-        let (all_points, all_boxes) = (Shared::new(&mut points), Shared::new(&mut boxes));
-        let all_normals = Shared::new(&mut normals);
-        crew::run(swept.threads, |worker| {
-            for v in worker.share(all_points.len()) {
-                all_points.write(v, this.point(swept, v));
-            }
-            worker.wait();
-            for k in worker.share(this.bundles.len()) {
-                let vertices = this.bundles[k].vertices();
-                let around = vertices.map(|v| all_points.read(v as usize));
-                all_boxes.write(k, Twice::around(around));
-                let place = |v: u32| all_points.read(v as usize);
-                all_normals.write(k, this.bundles[k].normal(place));
-            }
-        });
-        (self.points, self.boxes, self.normals) = (points, boxes, normals);
-    }
-
-    /// Whether vertices that end elsewhere now, or reach farther, are within the bound on
-    /// coordinates.
-    fn has_room(&self, swept: &Swept<'_>, asked: &[bool]) -> bool {
+    /// Whether those vertices that `is_meant` are within the bound on coordinates.
+    fn has_room(&self, swept: &Swept<'_>, is_meant: impl Fn(usize) -> bool) -> bool {
         let origin = DVec3::from_array(self.origin);
         let is_inside = |v: usize| {
-            let off = DVec3::from_array(swept.end[v]) - origin;
+            let off = |x: &[f64; 3]| (DVec3::from_array(*x) - origin).abs().max_element();
             let reach = swept.reach[0][v].max(swept.reach[1][v]);
-            off.abs().max_element() + reach <= self.size
+            off(&swept.start[v]).max(off(&swept.end[v])) + reach <= self.size
         };
-        (0..asked.len()).all(|v| !asked[v] || is_inside(v))
-    }
-
-    /// Makes bundles with vertices that end elsewhere now, or reach farther, large enough.
-    fn widen(&mut self, swept: &Swept<'_>, asked: &[bool], bundles: &[u32]) {
-        for v in (0..asked.len()).filter(|&v| asked[v]) {
-            self.points[v] = self.point(swept, v);
-        }
-        for k in bundles.iter().map(|&k| k as usize) {
-            let vertices = self.bundles[k].vertices();
-            self.boxes[k] = Twice::around(vertices.map(|v| self.points[v as usize]));
-            let small = self.boxes[k].small();
-            self.tree.widen(self.places[k] as usize, &small);
-        }
+        (0..swept.start.len()).all(|v| !is_meant(v) || is_inside(v))
     }
 
     /// The bundles with any of some vertices, sorted.
@@ -312,6 +309,10 @@ impl Bundles {
         self.holder_starts = (0..=vertices).map(start).collect();
         self.holders = holders.into_iter().map(|(_, k)| k).collect();
         self.kin = Kin::new(&self.bundles, |v| self.holders(v as usize));
+        let all = (0..self.bundles.len()).flat_map(|k| self.kin.pairs_of(k));
+        let pairs: Vec<[u32; 2]> = all.collect();
+        self.related.clear();
+        self.related.extend(&pairs, 1);
     }
 
     /// The bundles with a vertex.
@@ -320,32 +321,10 @@ impl Bundles {
         &self.holders[start..end]
     }
 
-    /// Candidates of some groups of bundles with others that are not their kin.
-    fn meet_leaves(&self, leaves: Range<usize>, met: &mut impl FnMut(Met)) {
-        let mut waiting = Waiting::new();
-        self.tree
-            .pairs_from(leaves, |a, b| self.add([a, b], &mut waiting, met));
-        self.flush(&mut waiting, true, met);
-    }
-
-    /// Adds two bundles to those to be asked, unless they are kin.
+    /// Whether two bundles share a vertex.
     #[inline(always)]
-    fn add(&self, [a, b]: [u32; 2], waiting: &mut Waiting, met: &mut impl FnMut(Met)) {
-        // In one order, whoever found whom.
-        let pair = [a.min(b), a.max(b)];
-        if self.kin.has(pair.map(|k| k as usize)) {
-            return;
-        }
-        if pair.iter().all(|&k| self.spots[k as usize].are_known()) {
-            waiting.bundles.push(pair);
-        } else {
-            waiting
-                .primitives
-                .add(pair.map(|k| &self.bundles[k as usize]));
-        }
-        if waiting.bundles.len() >= MANY {
-            self.flush(waiting, false, met);
-        }
+    fn are_kin(&self, [a, b]: [u32; 2]) -> bool {
+        self.kin.has([a.min(b) as usize, a.max(b) as usize])
     }
 
     fn moving(&self) -> Moving<'_> {
@@ -354,20 +333,6 @@ impl Bundles {
             spots: &self.spots,
             normals: &self.normals,
         }
-    }
-
-    /// Asks pairs of bundles, and then those of primitives if they are many or `is_last`.
-    #[inline(never)]
-    fn flush(&self, waiting: &mut Waiting, is_last: bool, met: &mut impl FnMut(Met)) {
-        let Waiting {
-            bundles,
-            primitives,
-        } = waiting;
-        planes::not_apart(self.moving(), bundles, |pair| {
-            primitives.add(pair.map(|k| &self.bundles[k as usize]));
-        });
-        bundles.clear();
-        primitives.flush(&self.points, is_last, met);
     }
 }
 
@@ -378,19 +343,4 @@ struct Moving<'a> {
     /// Of each bundle: its vertices, and across its faces at the start.
     spots: &'a [Spots],
     normals: &'a [[f32; 3]],
-}
-
-/// What waits to be asked for planes between it.
-struct Waiting {
-    bundles: Vec<[u32; 2]>,
-    primitives: Primitives,
-}
-
-impl Waiting {
-    fn new() -> Self {
-        Self {
-            bundles: Vec::with_capacity(MANY),
-            primitives: Primitives::with_room(),
-        }
-    }
 }

@@ -35,7 +35,7 @@ pub(super) const ROUNDING: f64 = 1e-14;
 const FEW: usize = 6;
 /// Part of the way between its old and its new aim that a vertex which left its room may still
 /// stray: what was pushed once is pushed again.
-const GENEROUS: f64 = 0.5;
+const GENEROUS: f64 = 0.1;
 /// Pairs that a thread looks at before it takes the next.
 const PIECE: usize = 256;
 

@@ -21,8 +21,9 @@ pub(super) struct Bundle {
     pub(super) faces: [u32; MOST],
     ends: [[u32; 2]; MOST],
     corners: [[u32; 3]; MOST],
-    /// Whether a face has any of the vertices.
+    /// Whether a face has any of the vertices, and whether no edge has a length.
     has_faces: bool,
+    is_point: bool,
 }
 
 /// The vertices of a bundle, each once, padded by repetition of the last.
@@ -51,6 +52,12 @@ impl Spots {
         self.0[0] != NONE
     }
 
+    /// All vertices, padding left out as far as half the places are.
+    #[inline(always)]
+    pub(super) fn each(&self) -> &[u32] {
+        &self.0[..if self.are_many() { SPOTS } else { SPOTS / 2 }]
+    }
+
     /// Whether there are more than the first half of places has room for.
     #[inline(always)]
     pub(super) fn are_many(&self) -> bool {
@@ -68,6 +75,7 @@ impl Bundle {
         ends: [[0; 2]; MOST],
         corners: [[0; 3]; MOST],
         has_faces: false,
+        is_point: false,
     };
 
     pub(super) fn ends(&self) -> &[[u32; 2]] {
@@ -79,7 +87,7 @@ impl Bundle {
     }
 
     /// All vertices, some of them several times.
-    pub(super) fn vertices(&self) -> impl Iterator<Item = u32> {
+    pub(super) fn vertices(&self) -> impl Iterator<Item = u32> + Clone {
         let own = (self.vertex != NONE).then_some(self.vertex);
         let ends = self.ends().iter().flatten();
         own.into_iter()
@@ -105,13 +113,13 @@ impl Bundle {
     /// Whether edges of the two have nothing to look for: an edge without length, a point, meets
     /// what has faces by its vertex.
     pub(super) fn meets_as_vertex(&self, other: &Self) -> bool {
-        let is_point = |bundle: &Self| bundle.ends().iter().all(|[a, b]| a == b);
-        self.has_faces && is_point(other) || other.has_faces && is_point(self)
+        self.has_faces && other.is_point || other.has_faces && self.is_point
     }
 
-    fn note_faces(&mut self, is_in_face: &[bool]) {
+    fn note_kind(&mut self, is_in_face: &[bool]) {
         let has_faces = self.vertices().any(|v| is_in_face[v as usize]);
         self.has_faces = has_faces;
+        self.is_point = self.ends().iter().all(|[a, b]| a == b);
     }
 }
 
@@ -144,7 +152,7 @@ pub(super) fn bind(mesh: &Mesh<'_>, vertices: usize) -> (Vec<Bundle>, Vec<Spots>
         }
     }
     for bundle in &mut bundles {
-        bundle.note_faces(&is_in_face);
+        bundle.note_kind(&is_in_face);
     }
     let spots = bundles.iter().map(Spots::of).collect();
     (bundles, spots)

@@ -1,20 +1,14 @@
-//! Primitives of bundles that share a vertex.
+//! Bundles that share a vertex.
 //!
 //! Boxes and planes tell little of two such bundles: they touch. But which of them are kin is a
-//! matter of the mesh and not of where it is, and so are the pairs of their primitives that share
-//! nothing. On a sheet these are most of all pairs that a tree would find, some fifty for each
-//! vertex; here they are listed once.
+//! matter of the mesh and not of where it is, so they are listed once, and left out elsewhere.
 
-use super::apart::Point;
 use super::bundle::{Bundle, NONE};
-use super::pairs::Primitives;
-use crate::ccd::broad::Met;
-use std::ops::Range;
 
 /// Kin with larger numbers that are looked at together.
 const LATER: usize = 16;
 
-/// Which bundles share vertices, and their primitives that share none.
+/// Which bundles share vertices.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kin {
     /// Bundles that share a vertex with each bundle, rising, and where each one's start.
@@ -23,9 +17,6 @@ pub(super) struct Kin {
     /// Those of each bundle with larger numbers, padded by [`NONE`]; where they are too many for it,
     /// the last of them is not padding.
     later: Vec<[u32; LATER]>,
-    /// Pairs of primitives of bundles and later kin of theirs, and where each bundle's start.
-    primitives: Primitives,
-    primitive_starts: Vec<[usize; 2]>,
 }
 
 impl Kin {
@@ -33,7 +24,6 @@ impl Kin {
     pub(super) fn new<'h>(bundles: &[Bundle], holders: impl Fn(u32) -> &'h [u32]) -> Self {
         let mut kin = Self::default();
         kin.starts.push(0);
-        kin.primitive_starts.push([0; 2]);
         for (k, bundle) in bundles.iter().enumerate() {
             let k = k as u32;
             let mut own: Vec<u32> = (bundle.vertices())
@@ -43,16 +33,12 @@ impl Kin {
             own.sort_unstable();
             own.dedup();
             let before = own.partition_point(|&other| other < k);
-            for &other in &own[before..] {
-                kin.primitives.add_kin([bundle, &bundles[other as usize]]);
-            }
             let mut row = [NONE; LATER];
             let later = row.iter_mut().zip(&own[before..]);
             later.for_each(|(slot, &k)| *slot = k);
             kin.later.push(row);
             kin.list.append(&mut own);
             kin.starts.push(kin.list.len() as u32);
-            kin.primitive_starts.push(kin.primitives.len());
         }
         kin
     }
@@ -63,6 +49,13 @@ impl Kin {
         &self.list[start..end]
     }
 
+    /// Pairs of a bundle and those of its kin that have larger numbers.
+    pub(super) fn pairs_of(&self, bundle: usize) -> impl Iterator<Item = [u32; 2]> {
+        let first = bundle as u32;
+        let later = self.of(bundle).iter().filter(move |&&k| k > first);
+        later.map(move |&second| [first, second])
+    }
+
     /// Whether two bundles share a vertex, the smaller number first.
     #[inline(always)]
     pub(super) fn has(&self, [first, second]: [usize; 2]) -> bool {
@@ -70,14 +63,5 @@ impl Kin {
         // No branches: where it is found is a toss.
         let is_there = row.iter().fold(false, |is, &k| is | (k == second));
         is_there || row[LATER - 1] != NONE && self.of(first).contains(&second)
-    }
-
-    /// Pairs of primitives of some bundles with later kin of theirs that no plane is between.
-    pub(super) fn meet(&self, points: &[Point], bundles: Range<usize>, met: &mut impl FnMut(Met)) {
-        let ([a, b], [c, d]) = (
-            self.primitive_starts[bundles.start],
-            self.primitive_starts[bundles.end],
-        );
-        self.primitives.meet(points, [a..c, b..d], met);
     }
 }

@@ -7,11 +7,10 @@
 #![allow(clippy::extra_unused_type_parameters)]
 
 use super::apart::Point;
-use super::bundle::{Bundle, NONE};
+use super::bundle::{Bundle, MOST, NONE};
 use crate::ccd::broad::Met;
 use crate::space::{D3, Space};
 use crate::substep::simd::{Column, Instructions, LANES, Wide, dispatch};
-use std::ops::Range;
 
 /// Pairs that are asked before any answer is looked at.
 pub(super) const BATCH: usize = 8 * LANES;
@@ -25,6 +24,15 @@ struct Pairs {
     corners: Vec<[u32; 4]>,
     /// The two edges, or the vertex and the face.
     numbers: Vec<[u32; 2]>,
+    tags: Vec<Tag>,
+}
+
+/// Which pair of bundles a pair of primitives is of, by a number that whoever added it gave, and
+/// its bit there: see [`Primitives::add`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tag {
+    pub(super) owner: u32,
+    pub(super) bit: u32,
 }
 
 /// Pairs of primitives of bundles.
@@ -33,6 +41,11 @@ pub(super) struct Primitives {
     edges: Pairs,
     faces: Pairs,
 }
+
+/// All bits of pairs of primitives of two bundles.
+pub(super) const ALL: u32 = (1 << (MOST * MOST + 2 * MOST)) - 1;
+/// The first bit of faces of the second and of the first bundle with the vertex of the other.
+const OF_FACES: [u32; 2] = [(MOST * MOST) as u32, (MOST * MOST + MOST) as u32];
 
 impl Primitives {
     /// How many pairs of edges, and of faces and vertices, there are.
@@ -45,6 +58,7 @@ impl Primitives {
         let pairs = || Pairs {
             corners: Vec::with_capacity(2 * WAITING),
             numbers: Vec::with_capacity(2 * WAITING),
+            tags: Vec::with_capacity(2 * WAITING),
         };
         Self {
             edges: pairs(),
@@ -52,116 +66,126 @@ impl Primitives {
         }
     }
 
-    /// Adds what two bundles that are kin may meet with: all that share no vertex.
-    pub(super) fn add_kin(&mut self, pair: [&Bundle; 2]) {
-        let mut all = Self::default();
-        all.add(pair);
-        let is_apart = |first: &[u32], second: &[u32]| !second.iter().any(|v| first.contains(v));
-        let edges = all
-            .edges
-            .each()
-            .filter(|([a, b, c, d], _)| is_apart(&[*a, *b], &[*c, *d]));
-        edges.for_each(|pair| self.edges.push(pair));
-        let faces = all
-            .faces
-            .each()
-            .filter(|([a, b, c, v], _)| is_apart(&[*a, *b, *c], &[*v]));
-        faces.for_each(|pair| self.faces.push(pair));
-    }
-
-    /// Adds what two bundles that share no vertex may meet with.
-    pub(super) fn add(&mut self, [a, b]: [&Bundle; 2]) {
-        for (own, other) in [(a, b), (b, a)] {
-            let v = own.vertex;
-            if v != NONE {
-                let corners = other.corners();
-                let with_vertex = corners.iter().map(|&[p, q, r]| [p, q, r, v]);
-                self.faces.corners.extend(with_vertex);
-                let numbers = other.faces[..corners.len()].iter();
-                self.faces.numbers.extend(numbers.map(|&f| [v, f]));
+    /// Adds those of the pairs of primitives of two bundles that some bits name and that share no
+    /// vertex. Bit `MOST` i + j is for edge i of the first with edge j of the second bundle; after
+    /// these come the faces of the second with the vertex of the first, then those of the first.
+    pub(super) fn add(&mut self, [a, b]: [&Bundle; 2], (owner, which): (u32, u32), are_kin: bool) {
+        let mut bits = which & meant([a, b]);
+        while bits != 0 {
+            let bit = bits.trailing_zeros();
+            bits &= bits - 1;
+            let tag = Tag { owner, bit };
+            if bit < OF_FACES[0] {
+                let [i, j] = [bit as usize / MOST, bit as usize % MOST];
+                let ([p, q], [r, s]) = (a.ends()[i], b.ends()[j]);
+                if !(are_kin && (p == r || p == s || q == r || q == s)) {
+                    let (e, f) = (a.edges[i], b.edges[j]);
+                    self.edges.push(([p, q, r, s], [e.min(f), e.max(f)]), tag);
+                }
+                continue;
+            }
+            let (own, other) = if bit < OF_FACES[1] { (a, b) } else { (b, a) };
+            let (v, face) = (own.vertex, bit as usize % MOST);
+            let [p, q, r] = other.corners()[face];
+            if !(are_kin && (p == v || q == v || r == v)) {
+                let numbers = [v, other.faces[face]];
+                self.faces.push(([p, q, r, v], numbers), tag);
             }
         }
-        if a.meets_as_vertex(b) {
-            return;
-        }
-        let (ends, numbers) = (b.ends(), &b.edges[..b.ends().len()]);
-        for (&e, &[p, q]) in a.edges.iter().zip(a.ends()) {
-            let corners = ends.iter().map(|&[r, s]| [p, q, r, s]);
-            self.edges.corners.extend(corners);
-            let numbers = numbers.iter().map(|&f| [e.min(f), e.max(f)]);
-            self.edges.numbers.extend(numbers);
-        }
     }
 
-    /// Calls `met` with those of some pairs of edges and of some of faces and vertices that no
-    /// plane is seen between.
-    pub(super) fn meet(
-        &self,
-        points: &[Point],
-        [edges, faces]: [Range<usize>; 2],
-        met: &mut impl FnMut(Met),
-    ) {
+    /// Calls `seen` with every pair, whose it is and how far apart the two are.
+    pub(super) fn see(&self, points: &[Point], mut seen: impl FnMut(Tag, Met, Gaps)) {
         let best = Instructions::best();
-        self.edges.near(
-            edges,
-            |pairs, answers| edges_apart::<D3>(best, points, pairs, answers),
-            |[e, f]| met(Met::Edges(e, f)),
+        self.edges.see(
+            |pairs, gaps| edges_apart::<D3>(best, points, pairs, gaps),
+            |tag, [e, f], gaps| seen(tag, Met::Edges(e, f), gaps),
         );
-        self.faces.near(
-            faces,
-            |pairs, answers| faces_apart::<D3>(best, points, pairs, answers),
-            |[v, f]| met(Met::VertexFace(v, f)),
+        self.faces.see(
+            |pairs, gaps| faces_apart::<D3>(best, points, pairs, gaps),
+            |tag, [v, f], gaps| seen(tag, Met::VertexFace(v, f), gaps),
         );
     }
 
-    /// The same with all pairs, which go, if they are many or `is_last`.
+    /// Calls `met` with those of all pairs that no plane is seen between, and takes all out, if
+    /// they are many or `is_last`.
     pub(super) fn flush(&mut self, points: &[Point], is_last: bool, met: &mut impl FnMut(Met)) {
         let [edges, faces] = self.len();
         if is_last || edges.max(faces) >= WAITING {
-            self.meet(points, [0..edges, 0..faces], met);
-            for pairs in [&mut self.edges, &mut self.faces] {
-                pairs.corners.clear();
-                pairs.numbers.clear();
-            }
+            self.see(points, |_, pair, gaps| {
+                if !gaps.are_apart() {
+                    met(pair);
+                }
+            });
+            self.clear();
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        for pairs in [&mut self.edges, &mut self.faces] {
+            pairs.corners.clear();
+            pairs.numbers.clear();
+            pairs.tags.clear();
         }
     }
 }
 
-impl Pairs {
-    /// The vertices and the numbers of each pair.
-    fn each(&self) -> impl Iterator<Item = ([u32; 4], [u32; 2])> {
-        self.corners
-            .iter()
-            .copied()
-            .zip(self.numbers.iter().copied())
+/// Bits of all pairs of primitives that two bundles have.
+#[inline]
+fn meant([a, b]: [&Bundle; 2]) -> u32 {
+    let first = |count: usize| (1_u32 << count) - 1;
+    let mut bits = 0;
+    if !a.meets_as_vertex(b) {
+        let row = first(b.ends().len());
+        for i in 0..a.ends().len() {
+            bits |= row << (MOST * i);
+        }
     }
+    for (own, other, at) in [(a, b, OF_FACES[0]), (b, a, OF_FACES[1])] {
+        if own.vertex != NONE {
+            bits |= first(other.corners().len()) << at;
+        }
+    }
+    bits
+}
 
-    fn push(&mut self, (corners, numbers): ([u32; 4], [u32; 2])) {
+/// How far apart a pair is along a direction that is seen to keep it apart best, m.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gaps {
+    /// What is left beside the reach of both, at the start or at the end, whichever is less.
+    left: f32,
+    /// The whole gap at the start, without anybody's reach.
+    pub(super) whole: f32,
+}
+
+impl Gaps {
+    /// Whether a plane is between the two all the time.
+    pub(super) fn are_apart(&self) -> bool {
+        self.left > 0.0
+    }
+}
+
+/// The numbers of [`Gaps`] of some pairs.
+pub(super) type Seen = [[f32; BATCH]; 2];
+
+impl Pairs {
+    fn push(&mut self, (corners, numbers): ([u32; 4], [u32; 2]), tag: Tag) {
         self.corners.push(corners);
         self.numbers.push(numbers);
+        self.tags.push(tag);
     }
 
-    /// Calls `near` with those of some pairs that `ask` does not answer with 1.
-    fn near(
-        &self,
-        range: Range<usize>,
-        ask: impl Fn(&[[u32; 4]], &mut [f32; BATCH]),
-        mut near: impl FnMut([u32; 2]),
-    ) {
-        let Range {
-            start: mut first,
-            end,
-        } = range;
-        let mut answers = [0.0; BATCH];
-        while first < end {
-            let batch = first..end.min(first + BATCH);
-            ask(&self.corners[batch.clone()], &mut answers);
-            for (&pair, &answer) in self.numbers[batch.clone()].iter().zip(&answers) {
-                if answer != 1.0 {
-                    near(pair);
-                }
+    /// Calls `seen` with the tag and numbers of each pair and what `ask` says of it.
+    fn see(&self, ask: impl Fn(&[[u32; 4]], &mut Seen), mut seen: impl FnMut(Tag, [u32; 2], Gaps)) {
+        let mut answers = [[0.0; BATCH]; 2];
+        let whose = self.tags.chunks(BATCH).zip(self.numbers.chunks(BATCH));
+        for (corners, (tags, numbers)) in self.corners.chunks(BATCH).zip(whose) {
+            ask(corners, &mut answers);
+            let [left, whole] = &answers;
+            let gaps = left.iter().zip(whole);
+            for ((&tag, &pair), (&left, &whole)) in tags.iter().zip(numbers).zip(gaps) {
+                seen(tag, pair, Gaps { left, whole });
             }
-            first = batch.end;
         }
     }
 }
@@ -230,12 +254,12 @@ pub(super) fn less<V: Wide>(a: [V; 3], b: [V; 3]) -> [V; 3] {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 
-/// 1 where a plane across a direction is between the first so many of four vertices and the others
-/// all the time, else 0.
+/// The gap along a direction between the first so many of four vertices and the others: what is
+/// left beside their reach at the start or at the end, and the whole of it at the start, m.
 #[inline(always)]
-fn apart<V: Wide, const FIRST: usize>(all: &[Eight<V>; 4], direction: [V; 3]) -> V {
+fn gaps<V: Wide, const FIRST: usize>(all: &[Eight<V>; 4], direction: [V; 3]) -> [V; 2] {
     let length = dot(direction, direction).root();
-    let mut answer = V::splat(1.0);
+    let (mut left, mut whole) = (length, length);
     for time in 0..2 {
         let mut highest = dot(all[0].at[time], direction);
         let mut farthest = all[0].reach[time];
@@ -249,10 +273,14 @@ fn apart<V: Wide, const FIRST: usize>(all: &[Eight<V>; 4], direction: [V; 3]) ->
             lowest = lowest.least(dot(more.at[time], direction));
             other = other.most(more.reach[time]);
         }
-        let gap = lowest - highest - (farthest + other) * length;
-        answer = answer * gap.positive();
+        let gap = lowest - highest;
+        let beside = gap - (farthest + other) * length;
+        (left, whole) = match time {
+            0 => (beside, gap),
+            _ => (left.least(beside), whole),
+        };
     }
-    answer
+    [left / length, whole / length]
 }
 
 /// A part of the way from 0 to 1; what is no number is 0.
@@ -262,13 +290,8 @@ fn part<V: Wide>(way: V, length: V) -> V {
 }
 
 #[inline(always)]
-fn edges_kernel<S: Space, V: Wide>(
-    points: &[Point],
-    pairs: &[[u32; 4]],
-    answers: &mut [f32; BATCH],
-) {
-    let groups = pairs.chunks(LANES).zip(answers.chunks_mut(LANES));
-    for (pairs, answers) in groups {
+fn edges_kernel<S: Space, V: Wide>(points: &[Point], pairs: &[[u32; 4]], answers: &mut Seen) {
+    for (pairs, at) in pairs.chunks(LANES).zip((0..).step_by(LANES)) {
         let all = four::<V>(points, pairs);
         let [a, b, c, d] = [all[0].at[0], all[1].at[0], all[2].at[0], all[3].at[0]];
         // The nearest points of two lines, held within the edges one after the other.
@@ -282,38 +305,53 @@ fn edges_kernel<S: Space, V: Wide>(
         for k in 0..3 {
             direction[k] = q[k] * t - p[k] * s - r[k];
         }
-        let mut column = Column::default();
-        apart::<V, 2>(&all, direction).store(&mut column);
-        answers.copy_from_slice(&column.0);
+        write(gaps::<V, 2>(&all, direction), answers, at);
     }
 }
 
 #[inline(always)]
-fn faces_kernel<S: Space, V: Wide>(
-    points: &[Point],
-    pairs: &[[u32; 4]],
-    answers: &mut [f32; BATCH],
-) {
-    let groups = pairs.chunks(LANES).zip(answers.chunks_mut(LANES));
+fn faces_kernel<S: Space, V: Wide>(points: &[Point], pairs: &[[u32; 4]], answers: &mut Seen) {
     let third = V::splat(1.0 / 3.0);
-    for (pairs, answers) in groups {
+    for (pairs, at) in pairs.chunks(LANES).zip((0..).step_by(LANES)) {
         let all = four::<V>(points, pairs);
         let [a, b, c, v] = [all[0].at[0], all[1].at[0], all[2].at[0], all[3].at[0]];
         let mut direction = v;
         for k in 0..3 {
             direction[k] = v[k] - (a[k] + b[k] + c[k]) * third;
         }
-        let mut column = Column::default();
-        apart::<V, 3>(&all, direction).store(&mut column);
-        answers.copy_from_slice(&column.0);
+        let [left, whole] = gaps::<V, 3>(&all, direction);
+        // Across the face, towards the vertex.
+        let (p, q) = (less(b, a), less(c, a));
+        let across = [
+            p[1] * q[2] - p[2] * q[1],
+            p[2] * q[0] - p[0] * q[2],
+            p[0] * q[1] - p[1] * q[0],
+        ];
+        let is_above = dot(across, direction).positive();
+        let sign = is_above + is_above - V::splat(1.0);
+        let across = [across[0] * sign, across[1] * sign, across[2] * sign];
+        let [more, its_whole] = gaps::<V, 3>(&all, across);
+        let is_better = (more - left).positive();
+        let whole = whole + (its_whole - whole) * is_better;
+        write([more.most(left), whole], answers, at);
     }
 }
 
+/// Writes down the gaps of eight pairs.
+#[inline(always)]
+fn write<V: Wide>(gaps: [V; 2], answers: &mut Seen, at: usize) {
+    let mut column = Column::default();
+    gaps[0].store(&mut column);
+    answers[0][at..at + LANES].copy_from_slice(&column.0);
+    gaps[1].store(&mut column);
+    answers[1][at..at + LANES].copy_from_slice(&column.0);
+}
+
 dispatch! {
-    /// Says of each pair of edges whether a plane is seen between them all the time.
-    fn edges_apart<S: Space>(points: &[Point], pairs: &[[u32; 4]], answers: &mut [f32; BATCH]) = edges_kernel
+    /// Says of each pair of edges how far apart they are.
+    fn edges_apart<S: Space>(points: &[Point], pairs: &[[u32; 4]], answers: &mut Seen) = edges_kernel
 }
 dispatch! {
-    /// Says of each face and vertex whether a plane is seen between them all the time.
-    fn faces_apart<S: Space>(points: &[Point], pairs: &[[u32; 4]], answers: &mut [f32; BATCH]) = faces_kernel
+    /// Says of each face and vertex how far apart they are.
+    fn faces_apart<S: Space>(points: &[Point], pairs: &[[u32; 4]], answers: &mut Seen) = faces_kernel
 }

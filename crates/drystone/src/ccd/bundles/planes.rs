@@ -16,16 +16,37 @@ use super::pairs::{Eight, dot, less};
 use crate::space::{D3, Space};
 use crate::substep::simd::{Column, Instructions, LANES, Wide, dispatch};
 
-/// Calls `near` with those of some pairs of bundles that no plane is seen between.
-pub(super) fn not_apart(moving: Moving<'_>, pairs: &[[u32; 2]], mut near: impl FnMut([u32; 2])) {
+/// A plane between two bundles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plane {
+    /// Unit vector across it, towards the second bundle.
+    pub(super) normal: [f32; 3],
+    /// The gap along that at the start, without anybody's reach, m.
+    pub(super) whole: f32,
+}
+
+/// What is seen of some pairs: what the best plane leaves beside the reach of both, the whole gap
+/// along it at the start, and the vector across it, axis by axis.
+pub(super) type Views = [[f32; BATCH]; 5];
+
+/// Calls `seen` with the number of each of some pairs of bundles and the plane between the two that
+/// leaves the most room, if one is seen.
+pub(super) fn see(
+    moving: Moving<'_>,
+    pairs: &[[u32; 2]],
+    mut seen: impl FnMut(usize, Option<Plane>),
+) {
     let best = Instructions::best();
-    let mut answers = [0.0; BATCH];
-    for batch in pairs.chunks(BATCH) {
-        bundles_apart::<D3>(best, moving, batch, &mut answers);
-        for (&pair, &answer) in batch.iter().zip(&answers) {
-            if answer != 1.0 {
-                near(pair);
-            }
+    let mut views = [[0.0; BATCH]; 5];
+    for (batch, first) in pairs.chunks(BATCH).zip((0..).step_by(BATCH)) {
+        bundles_apart::<D3>(best, moving, batch, &mut views);
+        let [left, whole, x, y, z] = &views;
+        for at in 0..batch.len() {
+            let plane = Plane {
+                normal: [x[at], y[at], z[at]],
+                whole: whole[at],
+            };
+            seen(first + at, (left[at] > 0.0).then_some(plane));
         }
     }
 }
@@ -71,23 +92,45 @@ fn farthest<V: Wide>(all: &[Eight<V>], direction: [V; 3], time: usize) -> [V; 2]
     [along, reach]
 }
 
-/// 1 where a plane across a direction is between two bundles all the time, else 0: with the second
-/// ahead, and with the first ahead.
+/// What the reach of two bundles leaves of the gap between them along a direction, at the start or
+/// at the end, m: with the second ahead, and with the first ahead. No number where there is no
+/// direction.
 #[inline(always)]
-fn apart<V: Wide>(first: &[Eight<V>], second: &[Eight<V>], direction: [V; 3]) -> [V; 2] {
-    let back = [-direction[0], -direction[1], -direction[2]];
+fn left<V: Wide>(first: &[Eight<V>], second: &[Eight<V>], direction: [V; 3]) -> [V; 2] {
+    let back = turned(direction);
     let length = dot(direction, direction).root();
-    let mut answer = [V::splat(1.0); 2];
+    let mut least = [length; 2];
     for time in 0..2 {
         let [ahead, reach] = farthest(first, direction, time);
         let [behind, other] = farthest(second, back, time);
         let between = (reach + other) * length;
-        answer[0] = answer[0] * (-(ahead + behind) - between).positive();
+        let gap = -(ahead + behind) - between;
         let [ahead, _] = farthest(second, direction, time);
         let [behind, _] = farthest(first, back, time);
-        answer[1] = answer[1] * (-(ahead + behind) - between).positive();
+        let other_way = -(ahead + behind) - between;
+        least = match time {
+            0 => [gap, other_way],
+            _ => [least[0].least(gap), least[1].least(other_way)],
+        };
     }
-    answer
+    [least[0] / length, least[1] / length]
+}
+
+#[inline(always)]
+fn turned<V: Wide>(direction: [V; 3]) -> [V; 3] {
+    [-direction[0], -direction[1], -direction[2]]
+}
+
+/// The better of two directions with what they leave, m.
+#[inline(always)]
+fn better<V: Wide>(best: (V, [V; 3]), other: (V, [V; 3])) -> (V, [V; 3]) {
+    let is_better = (other.0 - best.0).positive();
+    let mut direction = best.1;
+    for axis in 0..3 {
+        direction[axis] = best.1[axis] + (other.1[axis] - best.1[axis]) * is_better;
+    }
+    // The second stays where the first is no number.
+    (other.0.most(best.0), direction)
 }
 
 /// Across the faces of one side of eight pairs at the start.
@@ -109,12 +152,8 @@ fn normals_of<V: Wide>(moving: Moving<'_>, pairs: &[[u32; 2]], side: usize) -> [
 }
 
 #[inline(always)]
-fn bundles_kernel<S: Space, V: Wide>(
-    moving: Moving<'_>,
-    pairs: &[[u32; 2]],
-    answers: &mut [f32; BATCH],
-) {
-    for (pairs, answers) in pairs.chunks(LANES).zip(answers.chunks_mut(LANES)) {
+fn bundles_kernel<S: Space, V: Wide>(moving: Moving<'_>, pairs: &[[u32; 2]], views: &mut Views) {
+    for (pairs, at) in pairs.chunks(LANES).zip((0..).step_by(LANES)) {
         let mut count = SPOTS / 2;
         for [a, b] in pairs {
             if moving.spots[*a as usize].are_many() | moving.spots[*b as usize].are_many() {
@@ -128,25 +167,33 @@ fn bundles_kernel<S: Space, V: Wide>(
         }
         let (first, second) = (&sides[0][..count], &sides[1][..count]);
         let direction = less(middle(second), middle(first));
-        let mut column = Column::default();
-        apart(first, second, direction)[0].store(&mut column);
-        if column.0 != [1.0; LANES] {
-            let mut answer = V::load(&column);
-            for side in 0..2 {
-                let [one, other] = apart(first, second, normals_of(moving, pairs, side));
-                answer = answer.most(one.most(other));
-            }
-            answer.store(&mut column);
+        let nothing = (V::splat(f32::NEG_INFINITY), direction);
+        let mut best = better(nothing, (left(first, second, direction)[0], direction));
+        for side in 0..2 {
+            let direction = normals_of(moving, pairs, side);
+            let [one, other] = left(first, second, direction);
+            best = better(best, (one, direction));
+            best = better(best, (other, turned(direction)));
         }
-        answers.copy_from_slice(&column.0);
+        let (most, direction) = best;
+        let length = dot(direction, direction).root();
+        let normal = [
+            direction[0] / length,
+            direction[1] / length,
+            direction[2] / length,
+        ];
+        let [ahead, _] = farthest(first, normal, 0);
+        let [behind, _] = farthest(second, turned(normal), 0);
+        let answers = [most, -(ahead + behind), normal[0], normal[1], normal[2]];
+        let mut column = Column::default();
+        for (view, answer) in views.iter_mut().zip(answers) {
+            answer.store(&mut column);
+            view[at..at + LANES].copy_from_slice(&column.0);
+        }
     }
 }
 
 dispatch! {
-    /// Says of each pair of bundles whether a plane is seen between them all the time.
-    fn bundles_apart<S: Space>(
-        moving: Moving<'_>,
-        pairs: &[[u32; 2]],
-        answers: &mut [f32; BATCH],
-    ) = bundles_kernel
+    /// Says what is seen of each pair of bundles.
+    fn bundles_apart<S: Space>(moving: Moving<'_>, pairs: &[[u32; 2]], views: &mut Views) = bundles_kernel
 }

@@ -10,6 +10,7 @@ fn noise(seed: &mut u32) -> f64 {
 
 /// A strip of faces with all its edges, and points far from the origin that move along together and
 /// a little by themselves.
+#[derive(Clone)]
 struct Strip {
     start: Vec<[f64; 3]>,
     end: Vec<[f64; 3]>,
@@ -87,8 +88,12 @@ impl Strip {
         }
     }
 
-    /// Asks all pairs, and gives how many meet; all of them must have been found.
-    fn check(&self, found: &[Met], separation: f64) -> usize {
+    /// Asks all pairs, or those with a vertex that is asked about, and gives how many meet; all of
+    /// them must have been found, and nothing twice.
+    fn check_some(&self, found: &[Met], separation: f64, asked: Option<&[bool]>) -> usize {
+        assert!(found.windows(2).all(|two| two[0] != two[1]));
+        let is_due =
+            |corners: &[u32]| asked.is_none_or(|asked| corners.iter().any(|&v| asked[v as usize]));
         let at = |v: u32, x: &[[f64; 3]]| DVec3::from_array(x[v as usize]);
         let mut met = 0;
         let mut check = |pair: Met, hits: bool| {
@@ -101,6 +106,9 @@ impl Strip {
                     continue;
                 }
                 let corners = [v, face[0], face[1], face[2]];
+                if !is_due(&corners) {
+                    continue;
+                }
                 let [from, to] = [&self.start, &self.end].map(|x| corners.map(|v| at(v, x)));
                 let hit = vertex_face(&from, &to, separation, 1.0);
                 check(Met::VertexFace(v, f as u32), hit.is_some());
@@ -112,12 +120,19 @@ impl Strip {
                     continue;
                 }
                 let corners = [p[0], p[1], q[0], q[1]];
+                if !is_due(&corners) {
+                    continue;
+                }
                 let [from, to] = [&self.start, &self.end].map(|x| corners.map(|v| at(v, x)));
                 let hit = edge_edge(&from, &to, separation, 1.0);
                 check(Met::Edges(i as u32, j as u32), hit.is_some());
             }
         }
         met
+    }
+
+    fn check(&self, found: &[Met], separation: f64) -> usize {
+        self.check_some(found, separation, None)
     }
 
     fn mesh(&self) -> Mesh<'_> {
@@ -127,14 +142,17 @@ impl Strip {
         }
     }
 
-    fn gather(&self, bundles: &mut Bundles, asked: Option<&[bool]>, threads: usize) -> Vec<Met> {
-        let swept = Swept {
+    fn swept(&self, threads: usize) -> Swept<'_> {
+        Swept {
             start: &self.start,
             end: &self.end,
             reach: [&self.reach[0], &self.reach[1]],
             threads,
-        };
-        let mut found = bundles.gather(&self.mesh(), &swept, asked, Some);
+        }
+    }
+
+    fn gather(&self, bundles: &mut Bundles, asked: Option<&[bool]>, threads: usize) -> Vec<Met> {
+        let mut found = bundles.gather(&self.mesh(), &self.swept(threads), asked, Some);
         found.sort_unstable_by_key(|met| match *met {
             Met::VertexEdge(v, e) => (0, v, e),
             Met::VertexFace(v, f) => (1, v, f),
@@ -158,28 +176,32 @@ fn nothing_that_meets_is_left_out_and_little_else_is_found() {
 }
 
 #[test]
-fn some_vertices_find_what_all_find_with_them_in_old_and_new_trees() {
+fn some_vertices_find_all_they_meet_in_old_and_new_trees() {
     let mut seed = 5;
     let mut old = Bundles::default();
-    let mut strip = Strip::new(&mut seed, 200);
+    let mut strip = Strip::new(&mut seed, 120);
     for round in 0..40 {
+        // Some rounds change much, most of them little.
+        let size = if round % 8 == 7 { 0.05 } else { 0.002 };
         for x in strip.start.iter_mut().chain(&mut strip.end) {
-            *x = x.map(|x| x + 0.05 * noise(&mut seed));
+            *x = x.map(|x| x + size * noise(&mut seed));
         }
         let all = strip.gather(&mut old, None, 2);
         let fresh = strip.gather(&mut Bundles::default(), None, 1);
-        assert!(all == fresh && all.len() > 500, "{}", all.len());
-        // Some vertices get more room.
-        let asked: Vec<bool> = (0..200).map(|k| (k + round) % 9 == 0).collect();
+        assert!(strip.check(&all, 0.02) > 100);
+        let [all, fresh] = [all.len(), fresh.len()];
+        assert!(all < fresh + fresh / 5, "{all} {fresh}");
+        // Some vertices get more room: so many that all pairs are looked through, or few.
+        let asked: Vec<bool> = (0..120)
+            .map(|k| (k + round) % [9, 100][round % 2] == 0)
+            .collect();
         for (reach, _) in strip.reach[1].iter_mut().zip(&asked).filter(|(_, a)| **a) {
             *reach += 0.01 * noise(&mut seed).abs();
         }
-        let due: Vec<Met> = strip
-            .gather(&mut Bundles::default(), None, 1)
-            .into_iter()
-            .filter(|&met| old.corners_of(met).any(|v| asked[v as usize]))
-            .collect();
-        assert!(strip.gather(&mut old, Some(&asked), 3) == due && !due.is_empty());
+        let found = strip.gather(&mut old, Some(&asked), 3);
+        let is_due = |&met: &Met| old.corners_of(met).any(|v| asked[v as usize]);
+        assert!(found.iter().all(is_due));
+        assert!(strip.check_some(&found, 0.02, Some(&asked)) > 0);
     }
 }
 
@@ -190,18 +212,91 @@ fn nothing_is_left_out_of_thick_sheets_that_wrinkle_turn_and_shake() {
     for _ in 0..12 {
         let sheet = Strip::sheet(&mut seed, 7);
         let found = sheet.gather(&mut old, None, 2);
-        let fresh = sheet.gather(&mut Bundles::default(), None, 1);
-        assert!(found == fresh, "{} {}", found.len(), fresh.len());
         all += sheet.check(&found, 2.0 * sheet.reach[0][0]);
-        // Some vertices are asked about: the same pairs as all find with them.
+        // Some vertices are asked about.
         let asked: Vec<bool> = (0..sheet.start.len()).map(|k| k % 7 == 3).collect();
-        let due = found.iter().copied();
-        let due: Vec<Met> = due
-            .filter(|&met| old.corners_of(met).any(|v| asked[v as usize]))
-            .collect();
-        assert!(sheet.gather(&mut old, Some(&asked), 3) == due);
+        let found = sheet.gather(&mut old, Some(&asked), 3);
+        sheet.check_some(&found, 2.0 * sheet.reach[0][0], Some(&asked));
     }
     assert!(all > 500, "{all}");
+}
+
+/// Two sheets that slide over each other, turn, come near and go apart, step by step.
+#[test]
+fn proofs_that_are_kept_leave_nothing_out_and_save_most_of_the_work() {
+    let mut seed = 31;
+    let mut both = Strip::sheet(&mut seed, 6);
+    let count = both.start.len();
+    let other = both.clone();
+    let shift = |pair: [u32; 2]| pair.map(|v| v + count as u32);
+    both.edges
+        .extend(other.edges.iter().map(|&edge| shift(edge)));
+    let faces = other.faces.iter();
+    both.faces
+        .extend(faces.map(|face| face.map(|v| v + count as u32)));
+    both.start.extend(other.start.clone());
+    let reach = vec![0.01; 2 * count];
+    both.reach = [reach.clone(), reach];
+    let flat = both.start.clone();
+    let (mut old, mut met, mut held) = (Bundles::default(), 0, [0, 0]);
+    for step in 0..300 {
+        let place = |time: f64, v: usize| {
+            let [x, y, z] = flat[v];
+            let own = if v < count { 0.0 } else { 1.0 };
+            let turn = 0.3 * own * (0.05 * time).sin();
+            let height = 0.02 + own * (0.04 + 0.035 * (0.11 * time).sin());
+            let slide = own * 0.1 * (0.07 * time).cos();
+            [x - turn * z + slide, 0.3 * y + height, z + turn * x]
+        };
+        let time = 0.3 * f64::from(step);
+        both.start = (0..2 * count).map(|v| place(time, v)).collect();
+        both.end = (0..2 * count).map(|v| place(time + 0.3, v)).collect();
+        // How many of the proofs of the last step do for this one.
+        old.fit(&both.mesh(), &both.swept(1));
+        for blocks in [&old.near.blocks, &old.related.blocks] {
+            let mut answers = vec![Column::default(); blocks.len()];
+            known::hold::<D3>(Instructions::best(), &old.cores, blocks, &mut answers);
+            let all = answers.iter().flat_map(|column| column.0);
+            held[0] += all.clone().filter(|&answer| answer == 1.0).count();
+            held[1] += all.count();
+        }
+        let found = both.gather(&mut old, None, 1 + step as usize % 3);
+        met += both.check(&found, 0.02);
+    }
+    assert!(met > 500, "{met}");
+    assert!(4 * held[0] > 3 * held[1], "{held:?}");
+}
+
+/// A triangle above a sheet leaves its cover, comes back and leaves again: no pair is known twice.
+#[test]
+fn what_leaves_and_comes_back_is_found_once() {
+    let mut both = Strip::sheet(&mut 12, 12);
+    let first = both.start.len() as u32;
+    let [a, b, c] = [first, first + 1, first + 2];
+    both.edges.extend([[a, b], [b, c], [a, c]]);
+    both.faces.push([a, b, c]);
+    let middle = both.start[6 * 13 + 6];
+    for side in 0..3 {
+        both.start.push(middle);
+        both.start[(first + side) as usize][side as usize] += 0.05;
+    }
+    let reach = vec![0.01; both.start.len()];
+    both.reach = [reach.clone(), reach];
+    let mut old = Bundles::default();
+    for step in 0..12 {
+        for x in &mut both.start[first as usize..] {
+            x[1] += [0.0, 0.5, -0.5, -0.5, 0.5][step % 5];
+        }
+        both.end.clone_from(&both.start);
+        let found = both.gather(&mut old, None, 1);
+        both.check(&found, 0.02);
+        let mut pairs: Vec<[u32; 2]> = old.near.blocks.iter().flat_map(|b| b.pairs).collect();
+        pairs.truncate(old.near.len());
+        let count = pairs.len();
+        pairs.sort_unstable();
+        pairs.dedup();
+        assert_eq!(pairs.len(), count);
+    }
 }
 
 #[test]
@@ -258,6 +353,7 @@ fn what_ends_far_outside_is_found_as_well() {
         found.len(),
         due.len()
     );
+    assert!(strip.check_some(&found, 0.02, Some(&asked)) > 10);
 }
 
 #[test]
@@ -267,15 +363,27 @@ fn planes_between_bundles_are_the_same_with_any_instructions() {
     let mut bundles = Bundles::default();
     strip.gather(&mut bundles, None, 1);
     let pairs: Vec<[u32; 2]> = (0..61).map(|k| [k, (7 * k + 5) % 300]).collect();
-    let answers = Instructions::every().iter().map(|&instructions| {
-        let mut answers = [0.0; planes::BATCH];
-        planes::bundles_apart::<D3>(instructions, bundles.moving(), &pairs, &mut answers);
-        answers[..pairs.len()].to_vec()
+    let views = Instructions::every().iter().map(|&instructions| {
+        let mut views = [[0.0; planes::BATCH]; 5];
+        planes::bundles_apart::<D3>(instructions, bundles.moving(), &pairs, &mut views);
+        views.map(|view| {
+            let seen = view[..pairs.len()].iter().copied();
+            seen.map(f32::to_bits).collect()
+        })
     });
-    let answers: Vec<Vec<f32>> = answers.collect();
-    assert!(answers.iter().all(|one| *one == answers[0]));
-    let apart = answers[0].iter().filter(|&&answer| answer == 1.0).count();
+    let views: Vec<[Vec<u32>; 5]> = views.collect();
+    assert!(views.iter().all(|one| *one == views[0]));
+    let left = views[0][0].iter().map(|&bits| f32::from_bits(bits));
+    let apart = left.filter(|&left| left > 0.0).count();
     assert!((5..56).contains(&apart), "{apart}");
+    let held = Instructions::every().iter().map(|&instructions| {
+        let blocks = &bundles.near.blocks;
+        let mut answers = vec![Column::default(); blocks.len()];
+        known::hold::<D3>(instructions, &bundles.cores, blocks, &mut answers);
+        answers
+    });
+    let held: Vec<Vec<Column>> = held.collect();
+    assert!(held.iter().all(|one| *one == held[0]));
 }
 
 /// Two sheets around a cylinder, one on the other and half a square aside: between their bundles are
@@ -325,7 +433,9 @@ fn sheets_that_lie_on_each_other_are_told_apart_by_their_faces() {
         }
     });
     let mut near = 0;
-    planes::not_apart(bundles.moving(), &pairs, |_| near += 1);
+    planes::see(bundles.moving(), &pairs, |_, plane| {
+        near += usize::from(plane.is_none())
+    });
     assert!(
         pairs.len() > 2000 && 20 * near < pairs.len(),
         "{near} of {}",

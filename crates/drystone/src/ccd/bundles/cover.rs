@@ -1,0 +1,356 @@
+//! Which bundles are near each other, without asking a tree at every search.
+//!
+//! Every bundle has a **cover**, a box with some room around it. All pairs whose covers overlap are
+//! known; what is not known is apart as long as both are within their covers. A bundle that has left
+//! its cover gets a larger one, and pairs whose covers did not overlap before are added. (Were it not
+//! to hold the old one, what came back would be added again.) When many have left, all get new
+//! covers, and the tree is walked for all pairs. Then covers are known at the start and at the end, as
+//! boxes of bundles are ([`super`]); for later searches those at the end count.
+
+use super::apart::Twice;
+use super::bundle::NONE;
+use super::{Bundles, Point};
+use crate::ccd::broad::Swept;
+use crate::ccd::tree::Small;
+use crate::shape::Bounds;
+use crate::space::D3;
+use crate::substep::crew;
+use crate::substep::shared::Shared;
+use crate::substep::simd::{Column, Four};
+use glamx::DVec3;
+
+/// Searches after which the tree is sorted anew: by then what was near each other has moved apart.
+const OLD: u32 = 16;
+/// Groups of bundles that a thread takes at a time.
+const PIECE: usize = 32;
+/// Room of a cover over the reach of its bundle.
+const ROOM: f32 = 0.3;
+/// And over the way of this step.
+const STEPS: f32 = 3.0;
+/// Way of a step over the reach of a bundle from which on its cover has no room: it would not last.
+const FAST: f32 = 0.7;
+/// How many times the pairs that were found when all covers were new there may be.
+const MORE: usize = 2;
+/// One in so many bundles may leave its cover before all are made anew.
+const FEW: usize = 5;
+
+/// A box that a bundle has not left, when it was made and since.
+pub(super) type Cover = Small<2>;
+
+impl Cover {
+    /// Whether two are not apart along the same axis, on the same side, at both times: as the tree
+    /// has it, so that what overlaps is what was found there.
+    #[inline]
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        let is_above = |a: &Self, b: &Self, axis: usize| {
+            a.lower[0][axis] > b.upper[0][axis] && a.lower[1][axis] > b.upper[1][axis]
+        };
+        !(0..3).any(|axis| is_above(self, other, axis) || is_above(other, self, axis))
+    }
+
+    /// Whether the box of a bundle is inside both at the start and at the end of a step.
+    fn holds(&self, twice: &Twice) -> bool {
+        let (small, [_, lower], [_, upper]) = (twice.small(), self.lower, self.upper);
+        (0..2).all(|time| {
+            let along =
+                |k: usize| lower[k] <= small.lower[time][k] && small.upper[time][k] <= upper[k];
+            along(0) && along(1) && along(2)
+        })
+    }
+
+    /// Grows by so much all around, m.
+    fn grown(mut self, room: f32) -> Self {
+        for time in 0..2 {
+            self.lower[time] = self.lower[time].map(|x| x - room);
+            self.upper[time] = self.upper[time].map(|x| x + room);
+        }
+        self
+    }
+
+    /// Large enough for another at any time.
+    fn widened(mut self, other: &Self) -> Self {
+        for time in 0..2 {
+            for (lower, upper) in other.lower.iter().zip(&other.upper) {
+                for axis in 0..3 {
+                    let (low, high) = (&mut self.lower[time][axis], &mut self.upper[time][axis]);
+                    (*low, *high) = (low.min(lower[axis]), high.max(upper[axis]));
+                }
+            }
+        }
+        self
+    }
+}
+
+impl Bundles {
+    /// Whether so much has changed form that its sum is no longer exact enough.
+    pub(super) fn is_worn(&self) -> bool {
+        let changes = self.states.iter().map(|state| state.changes);
+        let most = changes.fold(0.0, f32::max);
+        f64::from(most) > 0.5 * self.size
+    }
+
+    /// Forgets all that was known of pairs.
+    pub(super) fn forget(&mut self) {
+        self.related.doubt();
+        self.near.clear();
+        self.covers.clear();
+        self.cores.clear();
+        self.left_places.clear();
+    }
+
+    /// Puts all vertices and bundles where they are.
+    pub(super) fn place(&mut self, swept: &Swept<'_>) {
+        let count = self.bundles.len();
+        let mut points = std::mem::take(&mut self.old_points);
+        points.resize(self.points.len(), Point::default());
+        let mut states = std::mem::take(&mut self.states);
+        let mut cores = std::mem::take(&mut self.cores);
+        let mut normals = std::mem::take(&mut self.normals);
+        let is_known = cores.len() == count;
+        states.resize(count, State::NOWHERE);
+        cores.resize(count, Point::default());
+        normals.resize(count, [0.0; 3]);
+        let this = &*self;
+        let (all_points, all_states) = (Shared::new(&mut points), Shared::new(&mut states));
+        let (all_cores, all_normals) = (Shared::new(&mut cores), Shared::new(&mut normals));
+        crew::run(swept.threads, |worker| {
+            for v in worker.share(all_points.len()) {
+                all_points.write(v, this.point(swept, v));
+            }
+            worker.wait();
+            for k in worker.share(count) {
+                let place = |v: u32| all_points.read(v as usize);
+                all_normals.write(k, this.bundles[k].normal(place));
+                let before = is_known.then(|| (all_states.read(k).changes, all_cores.read(k)));
+                let (state, core) = this.state(k, place, before);
+                all_states.write(k, state);
+                all_cores.write(k, core);
+            }
+        });
+        self.old_points = std::mem::replace(&mut self.points, points);
+        (self.states, self.cores, self.normals) = (states, cores, normals);
+    }
+
+    /// Lets vertices that are asked about end elsewhere, or reach farther; `all` are the bundles
+    /// with such.
+    pub(super) fn change(&mut self, swept: &Swept<'_>, asked: &[bool], all: &[u32]) {
+        for v in (0..asked.len()).filter(|&v| asked[v]) {
+            self.points[v] = self.point(swept, v);
+        }
+        let this = &*self;
+        let place = |v: u32| this.points[v as usize];
+        let changed = crew::gather_from(all.len(), swept.threads, |part, list| {
+            list.extend(part.map(|at| {
+                let k = all[at] as usize;
+                let before = (this.states[k].changes, this.cores[k]);
+                this.state(k, place, Some(before))
+            }));
+        });
+        for (&k, one) in all.iter().zip(changed) {
+            (self.states[k as usize], self.cores[k as usize]) = one;
+        }
+        self.cover(all.iter().copied(), swept.threads);
+    }
+
+    /// How a bundle is and its core, given where vertices are, and its changes and its core of the
+    /// last search, if there was one.
+    fn state(
+        &self,
+        bundle: usize,
+        place: impl Fn(u32) -> Point + Copy,
+        before: Option<(f32, Point)>,
+    ) -> (State, Point) {
+        let (bundle, spots) = (&self.bundles[bundle], &self.spots[bundle]);
+        if spots.are_known() {
+            self.state_of(spots.each().iter().copied(), place, before)
+        } else {
+            self.state_of(bundle.vertices(), place, before)
+        }
+    }
+
+    fn state_of(
+        &self,
+        vertices: impl Iterator<Item = u32> + Clone,
+        place: impl Fn(u32) -> Point + Copy,
+        before: Option<(f32, Point)>,
+    ) -> (State, Point) {
+        let (mut sums, mut count, mut reach) = ([DVec3::ZERO; 2], 0.0, [0.0_f32; 2]);
+        for point in vertices.clone().map(place) {
+            for time in 0..2 {
+                sums[time] += at(&point, time);
+                reach[time] = reach[time].max(point.at(time).array()[3]);
+            }
+            count += 1.0;
+        }
+        // Forms are seen from what single precision makes of the middle.
+        let rounded = |sum: DVec3| (sum / count).to_array().map(|x| x as f32);
+        let middles = sums.map(rounded);
+        let [start, end] = middles.map(|x| DVec3::from_array(x.map(f64::from)));
+        let (mut change, mut on_the_way) = (0.0_f64, 0.0_f64);
+        for v in vertices.clone() {
+            let point = place(v);
+            let form = at(&point, 0) - start;
+            on_the_way = on_the_way.max(((at(&point, 1) - end) - form).length_squared());
+            if let Some((_, core)) = &before {
+                let old = at(&self.points[v as usize], 0) - at(core, 0);
+                change = change.max((form - old).length_squared());
+            }
+        }
+        // Up, whatever rounding did.
+        let up = |square: f64| (square.sqrt() as f32).next_up();
+        let changes = before.map_or(0.0, |(changes, _)| (changes + up(change)).next_up());
+        let taken = changes + 2.0 * self.slack as f32;
+        let [[a, b, c], [d, e, f]] = middles;
+        let [g, h] = [taken + reach[0], taken + up(on_the_way) + reach[1]];
+        let state = State {
+            twice: Twice::around(vertices.map(place)),
+            changes,
+            reach: reach[0].max(reach[1]),
+        };
+        (state, Point(Column([a, b, c, g, d, e, f, h])))
+    }
+
+    /// Makes sure that all pairs of bundles are known that are not kin and may be near each other,
+    /// where none but `some` may have left their covers.
+    pub(super) fn cover(&mut self, some: impl Iterator<Item = u32>, threads: usize) {
+        let count = self.bundles.len();
+        let is_known = self.covers.len() == count && self.near.len() <= MORE * self.walked;
+        let has_left = |&k: &u32| {
+            let k = k as usize;
+            !self.covers[k].holds(&self.states[k].twice)
+        };
+        let left: Option<Vec<u32>> = is_known.then(|| some.filter(has_left).collect());
+        match left {
+            Some(left) if FEW * left.len() <= count => self.follow(&left, threads),
+            _ => self.walk(threads),
+        }
+    }
+
+    /// How much room the cover of a bundle has, m.
+    fn room(&self, k: usize) -> f32 {
+        let Twice { lower, upper } = &self.states[k].twice;
+        let way = |corner: &[Four; 2]| {
+            let ([a, b, c, _], [d, e, f, _]) = (corner[0].array(), corner[1].array());
+            (d - a).abs().max((e - b).abs()).max((f - c).abs())
+        };
+        let (way, reach) = (way(lower).max(way(upper)), self.states[k].reach);
+        if way < FAST * reach {
+            ROOM * reach + STEPS * way
+        } else {
+            0.0
+        }
+    }
+
+    /// Gives all bundles new covers and asks the tree for all pairs.
+    fn walk(&mut self, threads: usize) {
+        let count = self.bundles.len();
+        if self.age >= OLD || self.tree.len() != count {
+            self.age = 0;
+            self.sort();
+        }
+        let cover = |k: usize| self.states[k].twice.small().grown(self.room(k));
+        let covers = crew::gather_from(count, threads, |part, list| list.extend(part.map(cover)));
+        self.tree.fit(threads, |k| covers[k]);
+        self.covers = covers;
+        let (this, leaves) = (&*self, self.tree.leaves());
+        let pairs = crew::gather(threads, leaves.div_ceil(PIECE), |piece, pairs| {
+            let own = PIECE * piece..leaves.min(PIECE * (piece + 1));
+            this.tree.pairs_from(own, |a, b| {
+                if !this.are_kin([a, b]) {
+                    pairs.push([a.min(b), a.max(b)]);
+                }
+            });
+        });
+        self.near.clear();
+        self.near.extend(&pairs, threads);
+        self.walked = pairs.len();
+    }
+
+    /// Sorts the tree by where bundles are.
+    fn sort(&mut self) {
+        let corner = |x: &Four| DVec3::from_array([0, 1, 2].map(|k| f64::from(x.array()[k])));
+        let bounds = |state: &State| Bounds::<D3> {
+            lower: corner(&state.twice.lower[0]),
+            upper: corner(&state.twice.upper[0]),
+        };
+        let all = self.states.iter().map(bounds).reduce(Bounds::union);
+        if let Some(all) = all {
+            self.tree.sort(&all, self.states.iter().map(bounds));
+        }
+        self.places.resize(self.bundles.len(), 0);
+        for (place, k) in self.tree.order().enumerate() {
+            self.places[k as usize] = place as u32;
+        }
+    }
+
+    /// Gives some bundles larger covers and adds the pairs that come by that.
+    fn follow(&mut self, left: &[u32], threads: usize) {
+        if left.is_empty() {
+            return;
+        }
+        let renewed = |&k: &u32| {
+            let k = k as usize;
+            self.covers[k].widened(&self.states[k].twice.small().grown(self.room(k)))
+        };
+        let covers: Vec<Cover> = left.iter().map(renewed).collect();
+        for (&k, cover) in left.iter().zip(&covers) {
+            self.tree.widen(self.places[k as usize] as usize, cover);
+        }
+        let mut places = std::mem::take(&mut self.left_places);
+        places.resize(self.bundles.len(), NONE);
+        for (&k, place) in left.iter().zip(0..) {
+            places[k as usize] = place;
+        }
+        let this = &*self;
+        let pairs = crew::gather(threads, left.len().div_ceil(PIECE), |piece, pairs| {
+            let own = PIECE * piece..left.len().min(PIECE * (piece + 1));
+            for at in own {
+                let (k, cover) = (left[at], &covers[at]);
+                let old = &this.covers[k as usize];
+                this.tree.overlapping(cover, |other| {
+                    let before = &this.covers[other as usize];
+                    if old.overlaps(before) {
+                        return;
+                    }
+                    let place = places[other as usize];
+                    let now = covers.get(place as usize).unwrap_or(before);
+                    // Of two that have left, the smaller number finds the other.
+                    let is_mine = other > k || place == NONE;
+                    if is_mine && cover.overlaps(now) && !this.are_kin([k, other]) {
+                        pairs.push([k.min(other), k.max(other)]);
+                    }
+                });
+            }
+        });
+        self.near.extend(&pairs, threads);
+        for (&k, cover) in left.iter().zip(&covers) {
+            self.covers[k as usize] = *cover;
+            places[k as usize] = NONE;
+        }
+        self.left_places = places;
+    }
+}
+
+/// A point at the start (0) or at the end (1).
+fn at(point: &Point, time: usize) -> DVec3 {
+    let [x, y, z, _] = point.at(time).array();
+    DVec3::from_array([x, y, z].map(f64::from))
+}
+
+/// How a bundle is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct State {
+    pub(super) twice: Twice,
+    /// The sum of all changes of its form so far, m.
+    pub(super) changes: f32,
+    /// The farthest reach of its vertices, m.
+    pub(super) reach: f32,
+}
+
+impl State {
+    const NOWHERE: Self = Self {
+        twice: Twice::NOWHERE,
+        changes: 0.0,
+        reach: 0.0,
+    };
+}
