@@ -60,8 +60,6 @@ use prove::Desk;
 
 /// Bundles that a thread takes at a time, of those that are asked about.
 const PIECE: usize = 32;
-/// One in so many bundles from which on all pairs are looked through, and no tree.
-const MANY_ASKED: usize = 40;
 /// Groups of eight known pairs that a thread takes at a time.
 const KNOWN_PIECE: usize = 256;
 
@@ -117,16 +115,18 @@ impl Bundles {
     ) -> Vec<T> {
         let asked = asked.filter(|_| self.points.len() == swept.start.len());
         let all = asked.map_or(Vec::new(), |asked| self.holders_of(asked));
-        match asked {
-            Some(asked) if self.has_room(swept, |v| asked[v]) => self.change(swept, asked, &all),
-            _ => self.fit(mesh, swept),
-        }
         let Some(asked) = asked else {
+            self.fit(mesh, swept);
             return self.gather_all(None, swept.threads, |met, _| keep(met));
         };
+        if self.has_room(swept, |v| asked[v]) {
+            self.change(swept, asked, &all);
+        } else {
+            self.fit(mesh, swept);
+        }
         let is_due = |met: Met, this: &Self| this.corners_of(met).any(|v| asked[v as usize]);
         let keep = |met: Met, this: &Self| is_due(met, this).then(|| keep(met)).flatten();
-        if MANY_ASKED * all.len() < self.bundles.len() {
+        if !self.are_covered(&all, swept.threads) {
             return self.gather_around(&all, swept.threads, |met| keep(met, self));
         }
         let mut is_asked = vec![false; self.bundles.len()];
@@ -241,7 +241,7 @@ impl Bundles {
         }
         self.place(swept);
         self.age += 1;
-        self.cover(0..self.bundles.len() as u32, swept.threads);
+        self.cover(swept.threads);
     }
 
     /// Chooses where single precision counts from.

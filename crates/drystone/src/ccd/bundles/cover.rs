@@ -33,6 +33,10 @@ const FAST: f32 = 0.7;
 const MORE: usize = 2;
 /// One in so many bundles may leave its cover before all are made anew.
 const FEW: usize = 5;
+/// One in so many bundles that changed is worth to look through all pairs, if no more than one in so
+/// many has left its cover.
+const MANY_ASKED: usize = 40;
+const FEW_ASKED: usize = 20;
 
 /// A box that a bundle has not left, when it was made and since.
 pub(super) type Cover = Small<2>;
@@ -149,7 +153,27 @@ impl Bundles {
         for (&k, one) in all.iter().zip(changed) {
             (self.states[k as usize], self.cores[k as usize]) = one;
         }
-        self.cover(all.iter().copied(), swept.threads);
+    }
+
+    /// Makes sure that pairs of some bundles that changed are among the known ones if these are
+    /// worth to be looked through; else, and then this is false, that the tree has them.
+    pub(super) fn are_covered(&mut self, all: &[u32], threads: usize) -> bool {
+        let count = self.bundles.len();
+        let left: Vec<u32> = all.iter().copied().filter(|&k| self.has_left(k)).collect();
+        if MANY_ASKED * all.len() >= count && FEW_ASKED * left.len() <= count {
+            self.follow(&left, threads);
+            return true;
+        }
+        for k in left.into_iter().map(|k| k as usize) {
+            let small = self.states[k].twice.small();
+            self.tree.widen(self.places[k] as usize, &small);
+        }
+        false
+    }
+
+    fn has_left(&self, bundle: u32) -> bool {
+        let k = bundle as usize;
+        !self.covers[k].holds(&self.states[k].twice)
     }
 
     /// How a bundle is and its core, given where vertices are, and its changes and its core of the
@@ -210,16 +234,16 @@ impl Bundles {
         (state, Point(Column([a, b, c, g, d, e, f, h])))
     }
 
-    /// Makes sure that all pairs of bundles are known that are not kin and may be near each other,
-    /// where none but `some` may have left their covers.
-    pub(super) fn cover(&mut self, some: impl Iterator<Item = u32>, threads: usize) {
+    /// Makes sure that all pairs of bundles are known that are not kin and may be near each other.
+    pub(super) fn cover(&mut self, threads: usize) {
         let count = self.bundles.len();
         let is_known = self.covers.len() == count && self.near.len() <= MORE * self.walked;
-        let has_left = |&k: &u32| {
-            let k = k as usize;
-            !self.covers[k].holds(&self.states[k].twice)
-        };
-        let left: Option<Vec<u32>> = is_known.then(|| some.filter(has_left).collect());
+        let left = is_known.then(|| {
+            crew::gather_from(count, threads, |part, left| {
+                let part = part.start as u32..part.end as u32;
+                left.extend(part.filter(|&k| self.has_left(k)));
+            })
+        });
         match left {
             Some(left) if FEW * left.len() <= count => self.follow(&left, threads),
             _ => self.walk(threads),
