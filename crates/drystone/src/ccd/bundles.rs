@@ -93,8 +93,9 @@ pub(super) struct Bundles {
     /// Bundles with each vertex, vertex after vertex, and where each one's start.
     holders: Vec<u32>,
     holder_starts: Vec<u32>,
-    /// Searches since the tree was sorted.
+    /// Searches since the tree was sorted, and since all covers were made.
     age: u32,
+    since: u32,
     /// Where single precision counts from, m, a bound on coordinates and reach there, and what it
     /// may err by.
     origin: [f64; 3],
@@ -148,9 +149,9 @@ impl Bundles {
             let mut note = |met| found.extend(keep(met));
             for &k in all.chunks(PIECE).nth(piece).unwrap_or_default() {
                 let small = self.states[k as usize].twice.small();
-                self.tree.overlapping(&small, |other| {
+                self.tree.overlapping(&self.cover_of(k), |other| {
                     let is_kin = || self.are_kin([k, other]);
-                    // The tree has boxes with more room.
+                    // The tree has covers.
                     let is_near =
                         other != k && self.states[other as usize].twice.small().overlaps(&small);
                     // Of two that are asked about, the smaller number finds the other.
@@ -241,6 +242,7 @@ impl Bundles {
         }
         self.place(swept);
         self.age += 1;
+        self.since += 1;
         self.cover(swept.threads);
     }
 

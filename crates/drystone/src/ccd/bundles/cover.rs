@@ -1,11 +1,12 @@
 //! Which bundles are near each other, without asking a tree at every search.
 //!
-//! Every bundle has a **cover**, a box with some room around it. All pairs whose covers overlap are
-//! known; what is not known is apart as long as both are within their covers. A bundle that has left
-//! its cover gets a larger one, and pairs whose covers did not overlap before are added. (Were it not
-//! to hold the old one, what came back would be added again.) When many have left, all get new
-//! covers, and the tree is walked for all pairs. Then covers are known at the start and at the end, as
-//! boxes of bundles are ([`super`]); for later searches those at the end count.
+//! Every bundle has a **cover**, a box with some room around it that goes on for some steps as the
+//! bundle goes now, and then stands. All pairs whose covers overlap at any time are known; what is
+//! not known is apart as long as both are within their covers. (Sides of covers move linearly, so
+//! covers that are apart along the same axis, on the same side, at the first and at the last of those
+//! steps are apart all the time.) A bundle that has left its cover gets a larger one, and pairs whose
+//! covers did not overlap before are added. Were it not to hold the old one, what came back would be
+//! added again. When many have left, all get new covers, and the tree is walked for all pairs.
 
 use super::apart::Twice;
 use super::bundle::NONE;
@@ -23,12 +24,14 @@ use glamx::DVec3;
 const OLD: u32 = 16;
 /// Groups of bundles that a thread takes at a time.
 const PIECE: usize = 32;
+/// Steps that covers go on.
+const AHEAD: u32 = 3;
 /// Room of a cover over the reach of its bundle.
 const ROOM: f32 = 0.3;
-/// And over the way of this step.
-const STEPS: f32 = 3.0;
+/// And over the way of a step, at the last of those steps: for what changes its velocity.
+const ASTRAY: f32 = 0.5;
 /// Way of a step over the reach of a bundle from which on its cover has no room: it would not last.
-const FAST: f32 = 0.7;
+const FAST: f32 = 3.0;
 /// How many times the pairs that were found when all covers were new there may be.
 const MORE: usize = 2;
 /// One in so many bundles may leave its cover before all are made anew.
@@ -52,23 +55,18 @@ impl Cover {
         !(0..3).any(|axis| is_above(self, other, axis) || is_above(other, self, axis))
     }
 
-    /// Whether the box of a bundle is inside both at the start and at the end of a step.
-    fn holds(&self, twice: &Twice) -> bool {
-        let (small, [_, lower], [_, upper]) = (twice.small(), self.lower, self.upper);
+    /// Whether the box of a bundle is inside by more than rounding may take (m) both at the start
+    /// and at the end of a step, which are so far on the way of covers (0 to 1).
+    fn holds(&self, twice: &Twice, when: [f32; 2], slack: f32) -> bool {
+        let small = twice.small();
         (0..2).all(|time| {
-            let along =
-                |k: usize| lower[k] <= small.lower[time][k] && small.upper[time][k] <= upper[k];
+            let between = |[a, b]: [[f32; 3]; 2], k: usize| a[k] + (b[k] - a[k]) * when[time];
+            let along = |k: usize| {
+                between(self.lower, k) + slack <= small.lower[time][k]
+                    && small.upper[time][k] <= between(self.upper, k) - slack
+            };
             along(0) && along(1) && along(2)
         })
-    }
-
-    /// Grows by so much all around, m.
-    fn grown(mut self, room: f32) -> Self {
-        for time in 0..2 {
-            self.lower[time] = self.lower[time].map(|x| x - room);
-            self.upper[time] = self.upper[time].map(|x| x + room);
-        }
-        self
     }
 
     /// Large enough for another at any time.
@@ -164,16 +162,29 @@ impl Bundles {
             self.follow(&left, threads);
             return true;
         }
-        for k in left.into_iter().map(|k| k as usize) {
-            let small = self.states[k].twice.small();
-            self.tree.widen(self.places[k] as usize, &small);
+        for k in left {
+            let place = self.places[k as usize] as usize;
+            self.tree.widen(place, &self.cover_of(k));
         }
         false
     }
 
     fn has_left(&self, bundle: u32) -> bool {
         let k = bundle as usize;
-        !self.covers[k].holds(&self.states[k].twice)
+        let when = [self.since, self.since + 1].map(|step| step.min(AHEAD) as f32 / AHEAD as f32);
+        // Three operations with numbers of the size of coordinates are less than that off.
+        let slack = 0.5 * self.slack as f32;
+        !self.covers[k].holds(&self.states[k].twice, when, slack)
+    }
+
+    /// The cover of a bundle, large enough for where it is.
+    pub(super) fn cover_of(&self, bundle: u32) -> Cover {
+        let cover = self.covers[bundle as usize];
+        if self.has_left(bundle) {
+            cover.widened(&self.states[bundle as usize].twice.small())
+        } else {
+            cover
+        }
     }
 
     /// How a bundle is and its core, given where vertices are, and its changes and its core of the
@@ -250,19 +261,30 @@ impl Bundles {
         }
     }
 
-    /// How much room the cover of a bundle has, m.
-    fn room(&self, k: usize) -> f32 {
-        let Twice { lower, upper } = &self.states[k].twice;
-        let way = |corner: &[Four; 2]| {
-            let ([a, b, c, _], [d, e, f, _]) = (corner[0].array(), corner[1].array());
-            (d - a).abs().max((e - b).abs()).max((f - c).abs())
-        };
-        let (way, reach) = (way(lower).max(way(upper)), self.states[k].reach);
-        if way < FAST * reach {
-            ROOM * reach + STEPS * way
-        } else {
-            0.0
+    /// A cover for a bundle as it goes now.
+    fn new_cover(&self, k: usize) -> Cover {
+        let State { twice, reach, .. } = &self.states[k];
+        let mut cover = twice.small();
+        let mut way = 0.0_f32;
+        for [start, end] in [&mut cover.lower, &mut cover.upper] {
+            for axis in 0..3 {
+                let step = end[axis] - start[axis];
+                way = way.max(step.abs());
+                end[axis] = start[axis] + step * AHEAD as f32;
+            }
         }
+        // No less than rounding takes.
+        let least = self.slack as f32;
+        let rooms = if way < FAST * reach {
+            [ROOM * reach + least, ROOM * reach + ASTRAY * way + least]
+        } else {
+            [least; 2]
+        };
+        for (time, room) in rooms.into_iter().enumerate() {
+            cover.lower[time] = cover.lower[time].map(|x| x - room);
+            cover.upper[time] = cover.upper[time].map(|x| x + room);
+        }
+        cover
     }
 
     /// Gives all bundles new covers and asks the tree for all pairs.
@@ -272,8 +294,11 @@ impl Bundles {
             self.age = 0;
             self.sort();
         }
-        let cover = |k: usize| self.states[k].twice.small().grown(self.room(k));
-        let covers = crew::gather_from(count, threads, |part, list| list.extend(part.map(cover)));
+        self.since = 0;
+        let this = &*self;
+        let covers = crew::gather_from(count, threads, |part, list| {
+            list.extend(part.map(|k| this.new_cover(k)));
+        });
         self.tree.fit(threads, |k| covers[k]);
         self.covers = covers;
         let (this, leaves) = (&*self, self.tree.leaves());
@@ -314,7 +339,7 @@ impl Bundles {
         }
         let renewed = |&k: &u32| {
             let k = k as usize;
-            self.covers[k].widened(&self.states[k].twice.small().grown(self.room(k)))
+            self.covers[k].widened(&self.new_cover(k))
         };
         let covers: Vec<Cover> = left.iter().map(renewed).collect();
         for (&k, cover) in left.iter().zip(&covers) {
