@@ -65,13 +65,12 @@
 //!
 //! # Pairs
 //!
-//! Pairs that may meet are searched once a step, with the velocities after the first solve, on
-//! a tree whose order is kept from step to step and whose boxes are known at the start and at the
-//! end, so that what moves along together is as easily told apart as what stands; later looks
+//! Pairs that may meet are searched once a step, with the velocities after the first solve. What is
+//! near each other and what is proven apart is kept from step to step (`ccd::bundles`); later looks
 //! search only around vertices that left the room they were given ([`crate::primitives`]). A search
 //! finds what comes as near as what is kept, or within a few times that at the end. What rests
 //! farther apart and does not close is not looked for: sheets that lie on each other have forty
-//! such pairs a node. No answer depends on the tree's order, nor on the number of threads.
+//! such pairs a node. No answer depends on what was kept, nor on the number of threads.
 //!
 //! # The fail-safe
 //!
