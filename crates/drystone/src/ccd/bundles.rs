@@ -83,6 +83,8 @@ pub(super) struct Bundles {
     related: Known,
     near: Known,
     covers: Vec<Cover>,
+    /// Bundles that have left their covers since the last search for all pairs.
+    strays: Vec<u32>,
     /// Of each bundle: no number, but for a moment its place among those that left their covers.
     left_places: Vec<u32>,
     /// How many pairs of covers overlapped when all were new.

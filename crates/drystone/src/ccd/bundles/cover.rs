@@ -157,15 +157,20 @@ impl Bundles {
     /// worth to be looked through; else, and then this is false, that the tree has them.
     pub(super) fn are_covered(&mut self, all: &[u32], threads: usize) -> bool {
         let count = self.bundles.len();
-        let left: Vec<u32> = all.iter().copied().filter(|&k| self.has_left(k)).collect();
+        let mut left = std::mem::take(&mut self.strays);
+        left.extend(all);
+        left.sort_unstable();
+        left.dedup();
+        left.retain(|&k| self.has_left(k));
         if MANY_ASKED * all.len() >= count && FEW_ASKED * left.len() <= count {
             self.follow(&left, threads);
             return true;
         }
-        for k in left {
+        for &k in &left {
             let place = self.places[k as usize] as usize;
             self.tree.widen(place, &self.cover_of(k));
         }
+        self.strays = left;
         false
     }
 
@@ -247,6 +252,7 @@ impl Bundles {
 
     /// Makes sure that all pairs of bundles are known that are not kin and may be near each other.
     pub(super) fn cover(&mut self, threads: usize) {
+        self.strays.clear();
         let count = self.bundles.len();
         let is_known = self.covers.len() == count && self.near.len() <= MORE * self.walked;
         let left = is_known.then(|| {

@@ -334,6 +334,31 @@ fn nothing_is_left_out_that_meets_vertices_which_end_elsewhere() {
     }
 }
 
+/// A vertex that strays is found by the tree; those that are asked about next, so many that known
+/// pairs are looked through, must meet it there.
+#[test]
+fn what_strayed_before_is_met_by_what_is_asked_about_later() {
+    let mut sheet = Strip::sheet(&mut 23, 20);
+    let reach = vec![0.005; sheet.start.len()];
+    sheet.reach = [reach.clone(), reach];
+    let mut old = Bundles::default();
+    sheet.gather(&mut old, None, 1);
+    sheet.end[5] = sheet.end[430].map(|x| x + 0.001);
+    let is_asked = |meant: &dyn Fn(usize) -> bool| (0..sheet.start.len()).map(meant).collect();
+    let strays: Vec<bool> = is_asked(&|v| v == 5);
+    let others: Vec<bool> = is_asked(&|v| v % 15 == 10);
+    sheet.gather(&mut old, Some(&strays), 1);
+    assert!(!old.strays.is_empty());
+    let found = sheet.gather(&mut old, Some(&others), 1);
+    assert!(old.strays.is_empty(), "the tree was asked again");
+    assert!(sheet.check_some(&found, 0.01, Some(&others)) > 0);
+    let has_both = |met: &&Met| {
+        let corners: Vec<u32> = old.corners_of(**met).collect();
+        corners.contains(&5) && corners.contains(&430)
+    };
+    assert!(found.iter().filter(has_both).count() > 0);
+}
+
 #[test]
 fn what_ends_far_outside_is_found_as_well() {
     let mut seed = 9;
