@@ -178,12 +178,15 @@ impl Strategy {
             Attachments, Deformables, Hooks, Joints, OneWay, Reflection, Restitution, Symplectic,
         };
         // Strategies that watch the way of surfaces.
-        let unwatched = matches!(feature, Joints | Attachments | OneWay | Hooks | Reflection);
+        let unwatched = matches!(feature, Joints | OneWay | Hooks | Reflection);
         match self {
             Self::Velocity => matches!(feature, Joints),
             Self::Substep(_) => matches!(feature, Deformables | Reflection),
-            Self::Barrier(_) => unwatched || matches!(feature, Restitution | Symplectic),
-            Self::Parallel(_) | Self::Sequential(_) => unwatched,
+            Self::Barrier(_) => {
+                unwatched || matches!(feature, Attachments | Restitution | Symplectic)
+            }
+            Self::Parallel(_) => unwatched,
+            Self::Sequential(_) => unwatched || matches!(feature, Attachments),
             Self::Penalty(_) => matches!(feature, Joints | Restitution | Reflection),
         }
     }

@@ -9,7 +9,6 @@
 //! A node at d from its place along an axis may come back in the step (−d/h ≤ u) but not go
 //! further (u ≤ 0).
 
-use super::store::Deformables;
 use crate::body::Bodies;
 use crate::detect::{Contact, NodePoint};
 use crate::material::Surface;
@@ -31,16 +30,20 @@ pub(crate) struct Attachment {
     pub(crate) anchor: [f64; 3],
 }
 
-/// The contacts that hold all attached nodes, with the impulses of the last step's.
-pub(crate) fn contacts<S: Space>(
-    deformables: &Deformables,
+/// Contacts of a step without those of attachments, which stand last, and these.
+pub(crate) fn split<S: Space>(contacts: &[Contact<S>]) -> (&[Contact<S>], &[Contact<S>]) {
+    contacts.split_at(contacts.partition_point(|c| c.point.feature.part_a != ATTACHED))
+}
+
+/// The contacts that hold attached nodes, with the impulses of the last step's.
+pub(crate) fn contacts<'a, S: Space>(
+    attached: impl IntoIterator<Item = &'a Attachment>,
     bodies: &Bodies<S>,
     previous: &[Contact<S>],
 ) -> Vec<Contact<S>> {
-    let old = previous.partition_point(|c| c.point.feature.part_a != ATTACHED);
-    let mut old = previous[old..].iter().peekable();
+    let mut old = split(previous).1.iter().peekable();
     let mut contacts = Vec::new();
-    for attachment in deformables.iter().flat_map(|soft| &soft.attached) {
+    for attachment in attached {
         for mut contact in six(attachment, bodies) {
             // Both lists are in the order of the deformables' own.
             let name = |c: &Contact<S>| (c.a, c.b, c.point.feature);

@@ -66,6 +66,11 @@ impl Deformables {
         self.list.iter().flatten()
     }
 
+    /// Every node that is fixed to a body.
+    pub(crate) fn attached(&self) -> impl Iterator<Item = &Attachment> {
+        self.iter().flat_map(|soft| &soft.attached)
+    }
+
     pub(crate) fn get(&self, id: DeformableId) -> Option<&Soft> {
         self.list.get(id.0 as usize)?.as_ref()
     }

@@ -1,13 +1,16 @@
 //! Motion that is watched.
 
+mod held;
 mod hit;
 mod look;
 mod rows;
 
 use super::Start;
+use super::clusters::Clusters;
 use super::register::Register;
 use crate::body::{Bodies, Kind, Motion};
 use crate::ccd::broad::BroadPhase;
+use crate::deform::attachment::{self, Attachment};
 use crate::deform::meeting::place_in;
 use crate::detect::Contact;
 use crate::detect::rules::PairRules;
@@ -17,7 +20,7 @@ use crate::problem::ContactProblem;
 use crate::problem::Row;
 use crate::problem::assemble::{Assembled, group_by_island, put_on_belt, responses};
 use crate::settings::Settings;
-use crate::space::{Components, Space};
+use crate::space::{Components, Linear, Space};
 use crate::substep::crew::{self, Kept};
 use hit::answers;
 pub(super) use hit::{Hit, Parties};
@@ -50,6 +53,11 @@ pub(super) struct Flight<'a, S: Space> {
     /// Of each vertex: largest square of the radius of the least circle around a face with it, m²,
     /// at most.
     spreads: Vec<f64>,
+    /// Contacts that hold attached nodes, 2 for each axis of each.
+    pub(super) held: Vec<Contact<S>>,
+    pub(super) attached: &'a [Attachment],
+    /// What they hold together.
+    pub(super) clusters: Clusters,
     trees: &'a RefCell<BroadPhase<S>>,
     /// What may meet on ways.
     nearby: RefCell<Nearby>,
@@ -100,6 +108,9 @@ impl<'a, S: Space> Flight<'a, S> {
             settings: start.settings,
             keep,
             nearer: 0.5,
+            held: attachment::contacts(start.attached, bodies, start.solved),
+            attached: start.attached,
+            clusters: Clusters::new(start.attached),
             trees: start.trees,
             nearby: RefCell::default(),
             seen: RefCell::default(),
@@ -109,15 +120,7 @@ impl<'a, S: Space> Flight<'a, S> {
     /// How far everything goes with these velocities in `dt` seconds.
     pub(super) fn way(&self, velocities: &[Motion<S>], dt: f64) -> Vec<Motion<S>> {
         let bodies = self.bodies;
-        let of = |k: usize| match bodies.kind[k] {
-            Kind::Fixed => Motion::default(),
-            Kind::Kinematic(_) => scaled(&bodies.motion[k], dt),
-            Kind::Particle => scaled(&velocities[k], dt),
-            Kind::Rigid => Motion {
-                linear: velocities[k].linear * dt,
-                spin: mean_spin(bodies, k, velocities[k].spin, dt) * dt,
-            },
-        };
+        let of = |k: usize| way_of(bodies, k, &velocities[k], dt);
         crew::gather_from(self.bodies.len(), self.threads(), |part, list| {
             list.extend(part.map(of));
         })
@@ -326,7 +329,8 @@ impl<'a, S: Space> Flight<'a, S> {
         once(all, self.parties())
     }
 
-    /// Impacts as one problem over `dt` seconds; without bounce and friction if `is_plain`.
+    /// Impacts as one problem over `dt` seconds, with the contacts of attachments after them;
+    /// without bounce and friction if `is_plain`.
     pub(super) fn assemble(
         &self,
         hits: &[&Hit<S>],
@@ -335,19 +339,28 @@ impl<'a, S: Space> Flight<'a, S> {
         is_plain: bool,
     ) -> Assembled<S> {
         let parties = self.parties();
-        let contacts: Vec<Contact<S>> = hits.iter().map(|hit| parties.contact(hit)).collect();
+        let mut contacts: Vec<Contact<S>> = hits.iter().map(|hit| parties.contact(hit)).collect();
+        contacts.extend_from_slice(&self.held);
+        let pulls = self.pulls(free, dt);
         let (contact_of_row, islands) = group_by_island(self.bodies, contacts.iter());
         let mut problem = ContactProblem {
             dt,
             responses: responses(self.bodies),
             free: free.to_vec(),
-            rows: Vec::with_capacity(hits.len()),
+            rows: Vec::with_capacity(contacts.len()),
             islands,
             delassus: None,
         };
         let mut before = self.bodies.motion.clone();
         for &index in &contact_of_row {
-            let (hit, contact) = (hits[index as usize], &contacts[index as usize]);
+            let contact = &contacts[index as usize];
+            let Some(hit) = hits.get(index as usize) else {
+                let pull = pulls[(index as usize - hits.len()) / (2 * S::DIM)];
+                let centers = [contact.a, contact.b].map(|k| self.bodies.position[k as usize]);
+                let target = contact.point.normal.dot(pull);
+                (problem.rows).push(row_of(contact, self.bodies, centers, target));
+                continue;
+            };
             let mut row: Row<S> = row_of(contact, self.bodies, hit.centers, 0.0);
             let mut sides = [row.a, row.b];
             put_on_belt(self.bodies, contact, &mut sides, &mut problem);
@@ -406,6 +419,19 @@ impl<'a, S: Space> Flight<'a, S> {
 /// deformables between them.
 fn rest(keep: f64, thickness: f64) -> f64 {
     keep + keep.max(CUSHION * thickness)
+}
+
+/// How far a body goes with a velocity in `dt` seconds.
+fn way_of<S: Space>(bodies: &Bodies<S>, k: usize, velocity: &Motion<S>, dt: f64) -> Motion<S> {
+    match bodies.kind[k] {
+        Kind::Fixed => Motion::default(),
+        Kind::Kinematic(_) => scaled(&bodies.motion[k], dt),
+        Kind::Particle => scaled(velocity, dt),
+        Kind::Rigid => Motion {
+            linear: velocity.linear * dt,
+            spin: mean_spin(bodies, k, velocity.spin, dt) * dt,
+        },
+    }
 }
 
 /// A part of a motion.

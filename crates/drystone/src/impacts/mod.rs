@@ -87,6 +87,7 @@
 //! of a step does not intersect if its start did not**. Scripted bodies alone can't be stopped: if
 //! one of them still meets something that has stopped, the step fails as infeasible.
 
+mod clusters;
 mod flight;
 mod parallel;
 mod register;
@@ -101,6 +102,7 @@ pub(crate) use sequential::sequential;
 use crate::body::{Bodies, Motion};
 use crate::ccd::broad::BroadPhase;
 use crate::certify::law::Answered;
+use crate::deform::attachment::Attachment;
 use crate::detect::Contact;
 use crate::detect::rules::PairRules;
 use crate::primitives::Poses;
@@ -210,6 +212,8 @@ pub(crate) struct Start<'a, S: Space> {
     pub(crate) free: Vec<Motion<S>>,
     /// Contacts that the last step solved.
     pub(crate) solved: &'a [Contact<S>],
+    /// Nodes that are fixed to bodies.
+    pub(crate) attached: &'a [Attachment],
     /// Whether the step will be judged.
     pub(crate) is_judged: bool,
     /// Trees of the last step.

@@ -8,7 +8,9 @@ use super::zones::fail_safe;
 use super::{Memory, Outcome, Resolution, Start};
 use crate::body::Motion;
 use crate::certify::law::Answered;
+use crate::deform::attachment;
 use crate::deform::coupling::Elastic;
+use crate::detect::Contact;
 use crate::primitives::{Failure, Poses, Primitives};
 use crate::problem::assemble::Assembled;
 use crate::problem::{Impulses, Island, Row, Velocities};
@@ -33,10 +35,12 @@ pub(crate) fn parallel<S: Space>(
 ) -> Result<Outcome<S>, Failure<S>> {
     let (bodies, dt) = (start.bodies, start.settings.dt);
     let flight = Flight::new(start, bodies, primitives);
+    let (solved, _) = attachment::split(start.solved);
     let mut step = Step {
         start,
         flight: &flight,
-        register: Register::new(start.solved, bodies.len(), start.settings.threads as usize),
+        held: flight.held.iter().map(|contact| contact.impulse).collect(),
+        register: Register::new(solved, bodies.len(), start.settings.threads as usize),
         coupled: None,
         velocities: start.free.clone(),
         is_pushed: false,
@@ -51,9 +55,10 @@ pub(crate) fn parallel<S: Space>(
     };
     let mut resolution = Resolution::default();
     let mut way = flight.way(&step.velocities, dt);
-    let lasting = flight.lasting(&way, start.solved, &mut step.memory.hits);
+    let lasting = flight.lasting(&way, solved, &mut step.memory.hits);
     step.register.start(lasting, flight.parties());
-    if !step.register.hits.is_empty() {
+    // Attachments pull where nothing meets too.
+    if !(step.register.hits.is_empty() && step.held.is_empty()) {
         step.settle(elastic)?;
         watch(Phase::Contact);
         way = flight.way(&step.velocities, dt);
@@ -90,6 +95,8 @@ struct Step<'a, S: Space> {
     start: &'a Start<'a, S>,
     flight: &'a Flight<'a, S>,
     register: Register<S>,
+    /// Impulses of attachments' contacts on nodes, in world axes, N·s.
+    held: Vec<S::Vector>,
     /// The problem of what does not meet contact node by node, if there is such.
     coupled: Option<(Assembled<S>, Impulses<S>)>,
     velocities: Vec<Motion<S>>,
@@ -190,7 +197,11 @@ impl<S: Space> Step<'_, S> {
     /// theirs is new. Everything else is one problem.
     fn settle_all(&mut self, elastic: &mut Elastic<'_, S>) -> Result<(), Failure<S>> {
         elastic
-            .couple(self.start.bodies, self.register.all_bodies())
+            .couple(
+                self.start.bodies,
+                self.register.all_bodies(),
+                self.flight.attached,
+            )
             .map_err(|_| Failure::Numbers)?;
         let solver = self.hurried(elastic);
         let mut parts = self.part(elastic, &solver);
@@ -300,7 +311,7 @@ impl<S: Space> Step<'_, S> {
         parts
     }
 
-    /// Solves what does not meet contact node by node as one problem.
+    /// Solves what does not meet contact node by node, and attachments, as one problem.
     fn solve_coupled(
         &mut self,
         elastic: &mut Elastic<'_, S>,
@@ -309,7 +320,7 @@ impl<S: Space> Step<'_, S> {
     ) {
         let register = &mut self.register;
         let numbers: Vec<usize> = register.sorted().filter(|&k| !is_single[k]).collect();
-        if numbers.is_empty() {
+        if numbers.is_empty() && self.held.is_empty() {
             self.coupled = None;
             return;
         }
@@ -320,12 +331,17 @@ impl<S: Space> Step<'_, S> {
         let mut assembled = self
             .flight
             .assemble(&hits, &self.start.free, settings.dt, false);
-        let known: Vec<S::Vector> = numbers.iter().map(|&k| register.impulses[k]).collect();
+        let known = numbers.iter().map(|&k| register.impulses[k]);
+        let known: Vec<S::Vector> = known.chain(self.held.iter().copied()).collect();
         let mut impulses = local(&assembled, &known);
         let again = elastic.settle(bodies, &mut solver, &mut assembled, &mut impulses);
         for (row, &k) in assembled.contact_of_row.iter().enumerate() {
             let basis = &assembled.problem.rows[row].basis;
-            register.impulses[numbers[k as usize]] = S::to_world(basis, impulses.local[row]);
+            let impulse = S::to_world(basis, impulses.local[row]);
+            match numbers.get(k as usize) {
+                Some(&k) => register.impulses[k] = impulse,
+                None => self.held[k as usize - numbers.len()] = impulse,
+            }
         }
         let after = assembled.problem.velocities(&impulses).motion;
         let before = std::mem::replace(&mut self.velocities, after[..bodies.len()].to_vec());
@@ -386,7 +402,7 @@ impl<S: Space> Step<'_, S> {
     /// All impacts as one problem with its answer, for the judge.
     fn answered(&mut self) -> (Assembled<S>, Impulses<S>) {
         let coupled = self.coupled.take();
-        let count = self.register.hits.len();
+        let count = self.register.hits.len() + self.held.len();
         if let Some(all) = coupled.as_ref()
             && all.0.contact_of_row.len() == count
         {
@@ -400,7 +416,8 @@ impl<S: Space> Step<'_, S> {
         }
         let dt = self.start.settings.dt;
         let assembled = self.flight.assemble(&hits, free, dt, false);
-        let known: Vec<S::Vector> = numbers.iter().map(|&k| self.register.impulses[k]).collect();
+        let known = numbers.iter().map(|&k| self.register.impulses[k]);
+        let known: Vec<S::Vector> = known.chain(self.held.iter().copied()).collect();
         let impulses = local(&assembled, &known);
         (assembled, impulses)
     }
@@ -423,6 +440,11 @@ impl<S: Space> Step<'_, S> {
     fn end(mut self, way: &[Motion<S>], resolution: Resolution) -> Outcome<S> {
         let mut contacts = std::mem::take(&mut self.memory.contacts);
         self.register.contacts(self.flight.parties(), &mut contacts);
+        let held = self.flight.held.iter().zip(&self.held);
+        contacts.extend(held.map(|(contact, &impulse)| Contact {
+            impulse,
+            ..contact.clone()
+        }));
         let answered = self.start.is_judged.then(|| self.judged());
         self.memory.hits.whole = self.register.hits;
         *self.start.memory.borrow_mut() = self.memory;

@@ -220,7 +220,8 @@ fn divide<S: Space>(inertia: &dyn Fn(S::Spin) -> S::Spin, momentum: S::Spin) -> 
     })
 }
 
-/// All bodies of an impact.
+/// All bodies of an impact, and what attachments hold together with them: that moves as they do, or
+/// nodes would be torn off their bodies.
 fn bodies_of<S: Space>(flight: &Flight<'_, S>, hit: &Hit<S>) -> impl Iterator<Item = u32> {
     let mut list = Vec::with_capacity(4);
     for (side, vertices) in hit.encounter.vertices().into_iter().enumerate() {
@@ -231,6 +232,7 @@ fn bodies_of<S: Space>(flight: &Flight<'_, S>, hit: &Hit<S>) -> impl Iterator<It
             None => list.push(flight.primitives.body_of(&hit.encounter, side)),
         }
     }
+    flight.clusters.complete(&mut list);
     list.sort_unstable();
     list.dedup();
     list.into_iter()
@@ -246,6 +248,8 @@ fn truncate<S: Space>(
 ) -> Result<(), Failure<S>> {
     let bodies = flight.bodies;
     let mut part = vec![1.0; bodies.len()];
+    // What hangs on a script goes along with it.
+    let is_driven = flight.clusters.driven(bodies);
     let whole = way.to_vec();
     for round in 0..CUTS {
         if hits.is_empty() {
@@ -259,7 +263,7 @@ fn truncate<S: Space>(
         if round + 1 == CUTS {
             part.fill(0.0);
         }
-        for k in (0..bodies.len()).filter(|&k| bodies.is_dynamic(k)) {
+        for k in (0..bodies.len()).filter(|&k| bodies.is_dynamic(k) && !is_driven[k]) {
             way[k] = scaled(&whole[k], part[k]);
         }
         hits = flight.hits(way);
@@ -270,7 +274,7 @@ fn truncate<S: Space>(
     if let Some(hit) = hits.first() {
         return Err(flight.infeasible(hit));
     }
-    for k in (0..bodies.len()).filter(|&k| bodies.is_dynamic(k) && part[k] < 1.0) {
+    for k in (0..bodies.len()).filter(|&k| bodies.is_dynamic(k) && !is_driven[k] && part[k] < 1.0) {
         let lost = scaled(&velocities[k], 1.0 - part[k]);
         report.cut_bodies += 1;
         report.lost_momentum_n_s += lost.linear.length() * bodies.mass(k);

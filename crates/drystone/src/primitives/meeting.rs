@@ -205,6 +205,19 @@ impl<S: Space> Primitives<S> {
         pair.has(|v| self.is_free[v as usize])
     }
 
+    /// Whether one side of a pair has a node that is fixed to the body of the other: what is around
+    /// such a node does not touch that body, as in `velocity` and for the judge.
+    fn is_tied(&self, bodies: &Bodies<S>, pair: &Pair) -> bool {
+        let body = |v: u32| self.vertices[v as usize].body as usize;
+        let [a, b] = pair.vertices();
+        let is_soft = |v: u32| bodies.node_of[body(v)] != 0;
+        let tied = |nodes: [u32; 3], to: u32| {
+            let is_tied = |&v: &u32| bodies.is_tied(body(v), body(to));
+            is_soft(nodes[0]) && !is_soft(to) && nodes.iter().any(is_tied)
+        };
+        tied(a, b[0]) || tied(b, a[0])
+    }
+
     pub(super) fn is_allowed(&self, reach: &Reach<'_, S>, pair: &Pair) -> bool {
         let body = |v: u32| self.vertices[v as usize].body;
         let sides = pair.vertices();
@@ -215,6 +228,7 @@ impl<S: Space> Primitives<S> {
                 body(sides[0][0]),
                 body(sides[1][0]),
             )
+            && !self.is_tied(reach.bodies, pair)
     }
 
     pub(super) fn add_walls(

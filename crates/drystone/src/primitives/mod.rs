@@ -350,13 +350,15 @@ impl<S: Space> Primitives<S> {
         )
     }
 
-    /// Whether two bodies may touch. Pairs that share a body or that nothing moves may not.
+    /// Whether two bodies may touch. Pairs that share a body may not, nor a node and what it is
+    /// fixed to.
     fn may_meet(bodies: &Bodies<S>, rules: &PairRules<'_, S>, a: u32, b: u32) -> bool {
         let pair = (a.min(b), a.max(b));
         let [first, second] = [a, b].map(|k| k as usize);
         let is_soft = bodies.node_of[first] != 0 && bodies.node_of[second] != 0;
         (a != b || is_soft)
             && bodies.groups[first].allow(bodies.groups[second])
+            && !(bodies.is_tied(first, second) || bodies.is_tied(second, first))
             && rules.apart.binary_search(&pair).is_err()
             && rules.hooks.is_none_or(|hooks| {
                 hooks.allows(bodies.id(pair.0 as usize), bodies.id(pair.1 as usize))

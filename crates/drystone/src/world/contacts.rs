@@ -47,7 +47,8 @@ impl<S: Space> World<S> {
             &ahead,
             soft,
         ));
-        contacts.extend(attachment::contacts(&self.deformables, &self.bodies, soft));
+        let attached = self.deformables.attached();
+        contacts.extend(attachment::contacts(attached, &self.bodies, soft));
         self.contacts = contacts;
         self.changes = Changes::default();
     }

@@ -5,6 +5,7 @@ use crate::barrier::{self, Barrier, Evidence};
 use crate::body::{Kind, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Ledger, Solved, certify};
+use crate::deform::attachment::Attachment;
 use crate::deform::coupling::Elastic;
 use crate::deform::gradients::Effort;
 use crate::detect::rules::PairRules;
@@ -160,6 +161,7 @@ impl<S: Space> World<S> {
             Strategy::Parallel(_) => Effort::Brisk,
             _ => Effort::Full,
         });
+        let attached: Vec<Attachment> = self.deformables.attached().copied().collect();
         let around = (&self.bodies, &guess[..]);
         let mut elastic = Elastic::guessed(&mut self.deformables, around, &mut free, rule, &[])
             .map_err(StepError::Elastic)?;
@@ -178,6 +180,7 @@ impl<S: Space> World<S> {
             settings: &self.settings,
             free,
             solved: &self.solved,
+            attached: &attached,
             is_judged,
             trees: &trees,
             memory: &memory,

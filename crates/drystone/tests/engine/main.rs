@@ -4,6 +4,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod at_rest;
+mod attachments;
 mod bad_input;
 mod barrier;
 mod blows;

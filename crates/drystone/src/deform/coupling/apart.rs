@@ -4,6 +4,7 @@ use super::{Elastic, add_impulses, is_iterative};
 use crate::body::{Bodies, Motion};
 use crate::certify::Ledger;
 use crate::deform::Integrator;
+use crate::deform::attachment::Attachment;
 use crate::deform::store::Soft;
 use crate::solve::SolverKind;
 use crate::space::Space;
@@ -16,12 +17,14 @@ const APART_SWEEPS: u32 = 40;
 impl<S: Space> Elastic<'_, S> {
     /// Prepares deformables for contact that answer as a whole: all but large sheets that touch
     /// nothing but each other and what can't be moved. The nodes of those answer with their own
-    /// masses. `contacts` are the bodies of each. Fails with the name of a deformable whose forces
+    /// masses. `contacts` are the bodies of each. What is `attached` answers as a whole too: a grip
+    /// that is solved node by node would give way. Fails with the name of a deformable whose forces
     /// are no numbers.
     pub(crate) fn couple(
         &mut self,
         bodies: &Bodies<S>,
         contacts: &[[u32; 6]],
+        attached: &[Attachment],
     ) -> Result<(), String> {
         let can_be = |soft: &Soft| soft.is_sheet && is_iterative(soft);
         let list = &self.deformables.list;
@@ -38,6 +41,9 @@ impl<S: Space> Elastic<'_, S> {
                 }
             }
         }
+        for soft in attached.iter().filter_map(|a| place(a.node)) {
+            is_apart[soft] = false;
+        }
         let mut touched = vec![false; bodies.len()];
         let present = list.iter().zip(&is_apart);
         if present
@@ -48,6 +54,9 @@ impl<S: Space> Elastic<'_, S> {
                 let is_coupled = place(k).is_some_and(|soft| !is_apart[soft]);
                 touched[k as usize] = is_coupled && bodies.is_dynamic(k as usize);
             }
+        }
+        for k in attached.iter().map(|a| a.node as usize) {
+            touched[k] = bodies.is_dynamic(k);
         }
         self.is_apart = is_apart;
         self.touch(bodies, &touched)
