@@ -185,8 +185,7 @@ impl Strategy {
             Self::Barrier(_) => {
                 unwatched || matches!(feature, Attachments | Restitution | Symplectic)
             }
-            Self::Parallel(_) => unwatched,
-            Self::Sequential(_) => unwatched || matches!(feature, Attachments),
+            Self::Parallel(_) | Self::Sequential(_) => unwatched,
             Self::Penalty(_) => matches!(feature, Joints | Restitution | Reflection),
         }
     }

@@ -89,6 +89,7 @@
 
 mod clusters;
 mod flight;
+mod holding;
 mod parallel;
 mod register;
 mod sequential;

@@ -1,10 +1,12 @@
 //! One impact after the other, in order of time.
 
 use super::flight::{Flight, Hit, scaled};
+use super::holding::{Holding, by_contact};
 use super::zones::fail_safe;
 use super::{Outcome, Resolution, Start};
 use crate::body::{Bodies, Motion};
 use crate::certify::law::Answered;
+use crate::deform::coupling::Elastic;
 use crate::detect::Contact;
 use crate::primitives::{Failure, Poses, Primitives};
 use crate::problem::{Impulses, Velocities};
@@ -21,20 +23,23 @@ const NEARER: f64 = 1.0 - 1.0 / 64.0;
 
 /// Makes a step.
 pub(crate) fn sequential<S: Space>(
-    start: &Start<'_, S>,
+    start: &mut Start<'_, S>,
     primitives: &Primitives<S>,
+    elastic: &mut Elastic<'_, S>,
 ) -> Result<Outcome<S>, Failure<S>> {
     let dt = start.settings.dt;
     Flight::new(start, start.bodies, primitives).check_start()?;
+    let mut holding = Holding::new(start, primitives, elastic)?;
+    let start = &*start;
     let mut now: Bodies<S> = start.bodies.clone();
     let mut resolution = Resolution::default();
     let mut all: BTreeMap<[u32; 5], (Hit<S>, S::Vector)> = BTreeMap::new();
-    let mut velocities = start.free.clone();
+    let mut velocities = holding.flown.clone();
     let mut left = dt;
     while left > 0.0 {
         // Restitution refers to velocities without this step's forces, as everywhere.
         for k in (0..now.len()).filter(|&k| start.bodies.is_dynamic(k)) {
-            let (free, before) = (&start.free[k], &start.bodies.motion[k]);
+            let (free, before) = (&holding.flown[k], &start.bodies.motion[k]);
             now.motion[k] = Motion {
                 linear: velocities[k].linear - (free.linear - before.linear),
                 spin: velocities[k].spin - (free.spin - before.spin),
@@ -56,7 +61,9 @@ pub(crate) fn sequential<S: Space>(
             break;
         }
         resolution.impacts += 1;
-        let impulse = resolve(&flight, first, start, &mut velocities, left);
+        let given = resolve(&flight, first, start, &mut velocities, left);
+        let (impulse, held) = (given[0], &given[1..]);
+        holding.add(held);
         let key = first.encounter.key();
         let before = all
             .remove(&key)
@@ -67,7 +74,25 @@ pub(crate) fn sequential<S: Space>(
         go_on(&mut now, &mut velocities, &partly);
         left *= 1.0 - part;
     }
-    Ok(outcome(start, primitives, now, velocities, all, resolution))
+    let given = Given {
+        impacts: all,
+        held: holding.impulses,
+    };
+    Ok(outcome(
+        start,
+        primitives,
+        (now, velocities),
+        given,
+        resolution,
+    ))
+}
+
+/// The impulses of a step.
+struct Given<S: Space> {
+    /// Impacts with their impulses on the second body, in world axes, N·s.
+    impacts: BTreeMap<[u32; 5], (Hit<S>, S::Vector)>,
+    /// Those of attachments' contacts.
+    held: Vec<S::Vector>,
 }
 
 /// Moves bodies on.
@@ -96,25 +121,25 @@ fn free_part<S: Space>(flight: &Flight<'_, S>, way: &[Motion<S>], mut part: f64)
     0.0
 }
 
-/// Solves one impact by itself; its impulse in world axes, N·s.
+/// Solves one impact by itself, with attachments; its impulse in world axes, N·s, and theirs.
 fn resolve<S: Space>(
     flight: &Flight<'_, S>,
     hit: &Hit<S>,
     start: &Start<'_, S>,
     velocities: &mut [Motion<S>],
     left: f64,
-) -> S::Vector {
+) -> Vec<S::Vector> {
     // It is solved where it happens: nothing is left to close.
     let hit = hit.clone().closed();
     let mut assembled = flight.assemble(&[&hit], velocities, left, false);
     let mut impulses = Impulses {
-        local: vec![S::Vector::default()],
+        local: vec![S::Vector::default(); 1 + flight.held.len()],
     };
     let mut solver: SolverKind = start.settings.solver;
     crate::solve::settle::settle(&mut solver, &mut assembled, &mut impulses);
     let after = assembled.problem.velocities(&impulses).motion;
     velocities.copy_from_slice(&after[..velocities.len()]);
-    S::to_world(&assembled.problem.rows[0].basis, impulses.local[0])
+    by_contact(&assembled, &impulses)
 }
 
 /// What the step hands to the world and to the judge: all its impacts as one problem, whose answer
@@ -122,15 +147,16 @@ fn resolve<S: Space>(
 fn outcome<S: Space>(
     start: &Start<'_, S>,
     primitives: &Primitives<S>,
-    now: Bodies<S>,
-    velocities: Vec<Motion<S>>,
-    all: BTreeMap<[u32; 5], (Hit<S>, S::Vector)>,
+    (now, velocities): (Bodies<S>, Vec<Motion<S>>),
+    given: Given<S>,
     resolution: Resolution,
 ) -> Outcome<S> {
+    let Given { impacts: all, held } = given;
     let flight = Flight::new(start, start.bodies, primitives);
     let list: Vec<&Hit<S>> = all.values().map(|(hit, _)| hit).collect();
     let assembled = flight.assemble(&list, &start.free, start.settings.dt, false);
-    let known: Vec<S::Vector> = all.values().map(|(_, impulse)| *impulse).collect();
+    let known = all.values().map(|(_, impulse)| *impulse);
+    let known: Vec<S::Vector> = known.chain(held.iter().copied()).collect();
     let of_row = |(row, &k): (usize, &u32)| {
         S::to_local(&assembled.problem.rows[row].basis, known[k as usize])
     };
@@ -148,6 +174,14 @@ fn outcome<S: Space>(
         impulse,
         ..flight.parties().contact(&hit)
     };
+    let holds = flight
+        .held
+        .iter()
+        .zip(held)
+        .map(|(contact, impulse)| Contact {
+            impulse,
+            ..contact.clone()
+        });
     Outcome {
         end: Poses {
             position: now.position,
@@ -155,7 +189,7 @@ fn outcome<S: Space>(
             motion: velocities.clone(),
         },
         motion: velocities,
-        contacts: all.into_values().map(contact).collect(),
+        contacts: all.into_values().map(contact).chain(holds).collect(),
         answered: Some(Answered {
             assembled,
             impulses,

@@ -168,7 +168,7 @@ impl<S: Space> World<S> {
         watch(Phase::Elastic);
         let trees = RefCell::new(std::mem::take(&mut *self.trees));
         let memory = RefCell::new(std::mem::take(&mut *self.memory));
-        let start = impacts::Start {
+        let mut start = impacts::Start {
             bodies: &self.bodies,
             // Not `pair_rules`: the deformables are lent out.
             rules: &PairRules {
@@ -186,7 +186,7 @@ impl<S: Space> World<S> {
             memory: &memory,
         };
         let outcome = match strategy {
-            Strategy::Sequential(_) => impacts::sequential(&start, &primitives),
+            Strategy::Sequential(_) => impacts::sequential(&mut start, &primitives, &mut elastic),
             _ => impacts::parallel(&start, &primitives, &mut elastic, watch),
         };
         if let Ok(outcome) = &outcome {

@@ -62,6 +62,11 @@ impl<S: Space> Elastic<'_, S> {
         self.touch(bodies, &touched)
     }
 
+    /// From here on all nodes answer with their own masses: elastic forces are done.
+    pub(crate) fn release(&mut self) {
+        self.is_apart.fill(true);
+    }
+
     /// Whether a body is a node that answers with its own mass.
     pub(crate) fn is_apart(&self, bodies: &Bodies<S>, body: usize) -> bool {
         let place = (bodies.node_of[body] as usize).checked_sub(1);
