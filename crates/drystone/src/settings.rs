@@ -174,17 +174,13 @@ impl Strategy {
     /// `docs/strategies.md` shows it.
     #[must_use]
     pub fn refuses(&self, feature: Feature) -> bool {
-        use Feature::{
-            Attachments, Deformables, Hooks, Joints, OneWay, Reflection, Restitution, Symplectic,
-        };
+        use Feature::{Deformables, Hooks, Joints, OneWay, Reflection, Restitution, Symplectic};
         // Strategies that watch the way of surfaces.
         let unwatched = matches!(feature, Joints | OneWay | Hooks | Reflection);
         match self {
             Self::Velocity => matches!(feature, Joints),
             Self::Substep(_) => matches!(feature, Deformables | Reflection),
-            Self::Barrier(_) => {
-                unwatched || matches!(feature, Attachments | Restitution | Symplectic)
-            }
+            Self::Barrier(_) => unwatched || matches!(feature, Restitution | Symplectic),
             Self::Parallel(_) | Self::Sequential(_) => unwatched,
             Self::Penalty(_) => matches!(feature, Joints | Restitution | Reflection),
         }

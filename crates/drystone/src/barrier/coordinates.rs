@@ -7,8 +7,9 @@
 //! $$ J = 1 + \frac{1-\cos\varphi}{\varphi^2}[\theta]_\times
 //!          + \frac{\varphi-\sin\varphi}{\varphi^3}[\theta]_\times^2, \qquad \varphi = |\theta| . $$
 
+use super::carried::Carriers;
 use crate::body::{Bodies, Kind, Motion};
-use crate::primitives::{Vertex, solid};
+use crate::primitives::solid;
 use crate::space::{Components, Space};
 use glamx::{DMat3, DVec3};
 
@@ -21,12 +22,13 @@ pub(super) type Columns = [DVec3; MOST];
 /// The unknowns of all bodies.
 #[derive(Clone, Debug)]
 pub(super) struct Coordinates {
-    /// Number among the unknown bodies.
+    /// Number among the unknown bodies; of carried nodes that of their body.
     pub(super) unknown: Vec<Option<u32>>,
     /// Unknowns of each unknown body.
     pub(super) sizes: Vec<u32>,
     /// Body of each unknown body.
     pub(super) bodies: Vec<u32>,
+    pub(super) carriers: Carriers,
     /// 1 for what may move, 0 for what is locked: axes, then spins.
     free: Vec<[f64; MOST]>,
     /// Mass (kg), and inertia in world axes at the start (kg·m²).
@@ -34,15 +36,18 @@ pub(super) struct Coordinates {
 }
 
 impl Coordinates {
-    pub(super) fn new<S: Space>(bodies: &Bodies<S>) -> Self {
+    pub(super) fn new<S: Space>(bodies: &Bodies<S>, carriers: Carriers) -> Self {
         let mut all = Self {
             unknown: vec![None; bodies.len()],
             sizes: Vec::new(),
             bodies: Vec::new(),
+            carriers,
             free: Vec::new(),
             inertia: Vec::new(),
         };
-        for k in (0..bodies.len()).filter(|&k| bodies.is_dynamic(k)) {
+        let moves = |k: &usize| bodies.is_dynamic(*k) && !all.carriers.has(*k as u32);
+        let moving: Vec<usize> = (0..bodies.len()).filter(moves).collect();
+        for k in moving {
             let turns = bodies.kind[k] == Kind::Rigid;
             let inertial = &bodies.inertial[k];
             let mut free = [0.0; MOST];
@@ -69,6 +74,9 @@ impl Coordinates {
                 DMat3::IDENTITY
             };
             all.inertia.push((inertial.mass, inertia));
+        }
+        for &node in &all.carriers.nodes {
+            all.unknown[node as usize] = all.unknown[all.carriers.of(node)];
         }
         all
     }
@@ -115,7 +123,7 @@ impl Coordinates {
         motion
     }
 
-    /// Left Jacobians of all bodies after they went `way`.
+    /// Left Jacobians of all bodies after they went `way`; of carried nodes those of their bodies.
     pub(super) fn jacobians<S: Space>(&self, way: &[Motion<S>]) -> Vec<DMat3> {
         let of = |motion: &Motion<S>| {
             if S::DIM == 2 || motion.spin == S::Spin::default() {
@@ -124,19 +132,23 @@ impl Coordinates {
                 left_jacobian(DVec3::from_array(motion.spin.to_array3()))
             }
         };
-        way.iter().map(of).collect()
+        let mut all: Vec<DMat3> = way.iter().map(of).collect();
+        for &node in &self.carriers.nodes {
+            all[node as usize] = all[self.carriers.of(node)];
+        }
+        all
     }
 
-    /// How a point at `place` that a vertex's body carries moves with the body's unknowns, or with
+    /// How a point at `place` on a body moves with the body's unknowns, or with
     /// all of a scripted body's motion.
     pub(super) fn columns<S: Space>(
         &self,
-        vertex: &Vertex<S>,
+        body: u32,
         (bodies, way): (&Bodies<S>, &[Motion<S>]),
         place: DVec3,
         jacobian: &DMat3,
     ) -> Columns {
-        let k = vertex.body as usize;
+        let k = self.carriers.of(body);
         let mut columns = [DVec3::ZERO; MOST];
         for (axis, column) in columns.iter_mut().enumerate().take(S::DIM) {
             column[axis] = 1.0;

@@ -10,6 +10,7 @@ use super::terms::Touch;
 use crate::body::{Bodies, Motion};
 use crate::certify::Ledger;
 use crate::certify::law::Answered;
+use crate::deform::attachment::ATTACHED;
 use crate::detect::Contact;
 use crate::primitives::{Poses, Witness, contact_of, row_of, vector};
 use crate::problem::assemble::{Assembled, put_on_belt, responses};
@@ -69,7 +70,6 @@ impl<S: Space> Evidence<S> {
             made.push((contact, gap.map_or(0.0, |w: Witness| w.distance)));
         }
         made.sort_by_key(|(c, _)| (c.is_soft(), c.a, c.b));
-        let (contacts, gaps) = made.into_iter().unzip();
         let reached = |(k, way): (usize, &Motion<S>)| {
             let goal = &potential.goal[k];
             Motion {
@@ -77,11 +77,18 @@ impl<S: Space> Evidence<S> {
                 spin: free[k].spin + (way.spin - goal.spin) * (1.0 / dt),
             }
         };
+        let reached: Vec<Motion<S>> = state.way.iter().enumerate().map(reached).collect();
+        let elastic = potential.elastic_impulses(&state);
+        let given = made.iter().map(|(contact, _)| contact);
+        let left = left_to_carriers(potential.bodies, (free, &reached), &elastic, given);
+        let held = potential.holding(&state, &left).into_iter();
+        made.extend(held.map(|contact| (contact, 0.0)));
+        let (contacts, gaps) = made.into_iter().unzip();
         Self {
-            reached: state.way.iter().enumerate().map(reached).collect(),
+            reached,
             contacts,
             gaps,
-            elastic: potential.elastic_impulses(&state),
+            elastic,
             way: state.way,
             report,
         }
@@ -116,6 +123,13 @@ impl<S: Space> Evidence<S> {
                 .local
                 .push(S::to_local(&row.basis, contact.impulse));
             problem.rows.push(row);
+            if contact.point.feature.part_a == ATTACHED {
+                // A carried node goes straight to where its place on an arc will be: that is what
+                // is asked of it.
+                let at = problem.rows.len() - 1;
+                let due = problem.relative_velocity(at, &self.reached).component(0);
+                problem.rows[at].target = due;
+            }
         }
         let mut motion = self.reached.clone();
         motion.extend_from_slice(&problem.free[bodies.len()..]);
@@ -144,4 +158,28 @@ impl<S: Space> Evidence<S> {
             entry.0 += *elastic;
         }
     }
+}
+
+/// What is left of each body's momentum when forces, elasticity and contacts are taken off, N·s: for
+/// carried nodes, the impulse of what carries them.
+fn left_to_carriers<'c, S: Space>(
+    bodies: &Bodies<S>,
+    (free, reached): (&[Motion<S>], &[Motion<S>]),
+    elastic: &[S::Vector],
+    contacts: impl Iterator<Item = &'c Contact<S>>,
+) -> Vec<S::Vector> {
+    let change = |k: usize| (reached[k].linear - free[k].linear) * bodies.inertial[k].mass;
+    let mut left: Vec<S::Vector> = (elastic.iter().enumerate())
+        .map(|(k, elastic)| change(k) - *elastic)
+        .collect();
+    for contact in contacts {
+        for (nodes, sign) in contact.nodes.iter().zip([1.0, -1.0]) {
+            if let Some(point) = nodes {
+                for (&k, weight) in point.bodies.iter().zip(point.weights) {
+                    left[k as usize] += contact.impulse * (sign * weight);
+                }
+            }
+        }
+    }
+    left
 }

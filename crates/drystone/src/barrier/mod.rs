@@ -35,10 +35,12 @@
 //!   changes the angular momentum, which the certificate looks at. The road not taken: inertia by
 //!   second moments of the rotation matrix, which is exact for large turns but whose momentum is
 //!   that of a matrix and not of a spin.
+//! * **Attached nodes** have no unknowns: their bodies' carry them (module `carried`).
 //!
 //! A barrier pushes at a distance, so the certificate's residual is about d/h of the gaps that are
 //! left, and restitution is 0: other coefficients are refused.
 
+mod carried;
 mod coordinates;
 mod evidence;
 mod law;

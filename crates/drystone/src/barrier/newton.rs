@@ -1,6 +1,7 @@
 //! Newton's method on the incremental potential, every step of it checked by continuous collision.
 
 use super::Barrier;
+use super::carried::Carriers;
 use super::coordinates::Coordinates;
 use super::potential::{Potential, State, System};
 use super::terms::Touch;
@@ -65,7 +66,8 @@ pub(super) fn potential<'a, S: Space>(
     primitives: &'a Primitives<S>,
 ) -> Potential<'a, S> {
     let bodies = start.bodies;
-    let coordinates = Coordinates::new(bodies);
+    let carriers = Carriers::new(bodies, start.deformables.attached());
+    let coordinates = Coordinates::new(bodies, carriers);
     let still = vec![Motion::default(); bodies.len()];
     let goal = |(k, motion): (usize, &Motion<S>)| Motion {
         linear: motion.linear * start.dt,
@@ -229,9 +231,7 @@ impl<S: Space> Potential<'_, S> {
             1.0
         };
         let whole = self.along(&search.state, &direction, first);
-        let bulge = self
-            .primitives
-            .bulge(&difference(&whole.way, &search.state.way));
+        let bulge = self.bulge(&difference(&whole.way, &search.state.way));
         let near =
             self.primitives
                 .encounters(&self.reach(), &search.state.places, &whole.places, &bulge);
@@ -270,6 +270,15 @@ impl<S: Space> Potential<'_, S> {
         search.state = state;
         search.near = near;
         Ok(if is_stuck { 0.0 } else { speed })
+    }
+
+    /// How far each vertex may stray from the straight line, m.
+    fn bulge(&self, way: &[Motion<S>]) -> Vec<f64> {
+        let mut bulge = self.primitives.bulge(way);
+        let vertices = self.primitives.vertices.iter().map(|v| v.body);
+        let carriers = &self.coordinates.carriers;
+        carriers.add_bulge(self.bodies, way, vertices, &mut bulge);
+        bulge
     }
 
     /// How fast the fastest body would still move, m/s.

@@ -1,6 +1,7 @@
 //! The incremental potential of a step: its value, its slope and its curvature.
 
 use super::Barrier;
+use super::carried::Piece;
 use super::coordinates::{Columns, Coordinates, MOST};
 use super::terms::{Friction, Term, Touch};
 use crate::body::{Bodies, Motion};
@@ -52,7 +53,8 @@ pub(super) struct Potential<'a, S: Space> {
 }
 
 impl<S: Space> Potential<'_, S> {
-    pub(super) fn state(&self, way: Vec<Motion<S>>) -> State<S> {
+    pub(super) fn state(&self, mut way: Vec<Motion<S>>) -> State<S> {
+        self.coordinates.carriers.carry(self.bodies, &mut way);
         State {
             places: self.primitives.places(self.bodies, &way),
             jacobians: self.coordinates.jacobians(&way),
@@ -118,6 +120,7 @@ impl<S: Space> Potential<'_, S> {
                 }
             }
         }
+        sum += self.carried_energy(state);
         let mut at = 0;
         for soft in self.deformables.iter() {
             for element in &soft.elements {
@@ -168,6 +171,7 @@ impl<S: Space> Potential<'_, S> {
             .map(|t| self.barrier_term(t, state))
             .collect();
         terms.extend(self.frictions.iter().map(|f| self.friction_term(f, state)));
+        terms.extend(self.carried_terms(state));
         let couples = self.couples(&terms);
         if system
             .as_ref()
@@ -283,6 +287,15 @@ impl<S: Space> Potential<'_, S> {
                 let entry = |i: usize, j: usize| {
                     square * local.stiffness[i * n + j] + self.dt * damping[i * n + j]
                 };
+                if nodes.iter().any(|&node| self.is_carried(soft, node)) {
+                    let bodies = nodes.iter().map(|&node| soft.nodes[node as usize]);
+                    let slope_at = |at: usize| {
+                        square * local.gradient[at] + self.dt * row_dot(damping, n, at, &moved)
+                    };
+                    let piece = Piece::new(S::DIM, bodies.collect(), slope_at, entry);
+                    self.add_piece(matrix, &piece, state, ahead, (slope, scripted));
+                    continue;
+                }
                 for (p, &row) in nodes.iter().enumerate() {
                     let Some(row) = self.coordinates.unknown[soft.nodes[row as usize] as usize]
                     else {
@@ -336,17 +349,7 @@ impl<S: Space> Potential<'_, S> {
         let square = self.dt * self.dt;
         let mut carried = DVec3::ZERO;
         for (body, columns) in &term.sides {
-            let k = *body as usize;
-            if self.coordinates.unknown[k].is_none() {
-                for (axis, column) in columns.iter().enumerate() {
-                    let by = if axis < S::DIM {
-                        ahead[k].linear.component(axis)
-                    } else {
-                        ahead[k].spin.component(axis - S::DIM)
-                    };
-                    carried += *column * by;
-                }
-            }
+            self.add_scripted_way(*body, columns, ahead, &mut carried);
         }
         let carried = term.curvature * carried;
         for (a, columns_a) in &term.sides {
@@ -390,7 +393,7 @@ impl<S: Space> Potential<'_, S> {
             let jacobian = &state.jacobians[vertex.body as usize];
             let columns =
                 self.coordinates
-                    .columns(vertex, (self.bodies, &state.way), place, jacobian);
+                    .columns(vertex.body, (self.bodies, &state.way), place, jacobian);
             let start = matrix.start(row);
             let size = self.coordinates.sizes[row as usize] as usize;
             for (i, column) in columns.iter().enumerate().take(size) {
@@ -413,9 +416,9 @@ impl<S: Space> Potential<'_, S> {
                 let k = vertex.body as usize;
                 let place = DVec3::from_array(state.places[v as usize]);
                 let way = (self.bodies, &state.way[..]);
-                let columns = self
-                    .coordinates
-                    .columns(vertex, way, place, &state.jacobians[k]);
+                let columns =
+                    self.coordinates
+                        .columns(vertex.body, way, place, &state.jacobians[k]);
                 (self.coordinates.unknown[k], columns)
             })
             .collect();

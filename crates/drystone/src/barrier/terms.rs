@@ -58,7 +58,9 @@ impl<S: Space> Potential<'_, S> {
     fn stiffness(&self, encounter: &Encounter) -> f64 {
         let mass_of = |side: Option<[u32; 3]>| {
             let masses = side.into_iter().flatten().filter_map(|v| {
-                let k = self.primitives.vertices[v as usize].body as usize;
+                // What carries a node is stopped with it.
+                let body = self.primitives.vertices[v as usize].body;
+                let k = self.coordinates.carriers.of(body);
                 self.bodies.is_dynamic(k).then(|| self.bodies.mass(k))
             });
             masses.fold(0.0, f64::max)
@@ -191,9 +193,12 @@ impl<S: Space> Potential<'_, S> {
                 let [_, surface] = self.surface(v, normal, sign, state);
                 let place = DVec3::from_array(state.places[v as usize]) + surface;
                 let jacobian = &state.jacobians[vertex.body as usize];
-                let columns =
-                    self.coordinates
-                        .columns(vertex, (self.bodies, &state.way), place, jacobian);
+                let columns = self.coordinates.columns(
+                    vertex.body,
+                    (self.bodies, &state.way),
+                    place,
+                    jacobian,
+                );
                 let at = match sides.iter().position(|(body, _)| *body == vertex.body) {
                     Some(at) => at,
                     None => {

@@ -42,6 +42,7 @@ impl<S: Space> World<S> {
             let mut attached = w.deformables.iter().filter(|s| !s.attached.is_empty());
             attached.next().map(|s| format!(" (`{}`)", s.name))
         })?;
+        self.check_carriers()?;
         self.refuse(Feature::Hooks, |w| {
             w.hooks.0.as_ref().map(|_| String::new())
         })?;
@@ -87,6 +88,22 @@ impl<S: Space> World<S> {
                 feature,
                 of,
             })
+        })
+    }
+
+    /// Whether every attached node can be carried by its body, which is how `barrier` serves them.
+    fn check_carriers(&self) -> Result<(), StepError> {
+        let moves = |k: u32| self.bodies.is_dynamic(k as usize);
+        let is_barrier = matches!(self.settings.strategy, Strategy::Barrier(_));
+        let mut attached = self.deformables.attached().filter(|_| is_barrier);
+        let Some(held) = attached.find(|a| moves(a.body) && !moves(a.node)) else {
+            return Ok(());
+        };
+        let [node, body] = [held.node, held.body].map(|k| self.bodies.name(k as usize));
+        Err(StepError::Unserved {
+            strategy: self.settings.strategy.name(),
+            feature: Feature::Attachments,
+            of: format!(" that can move if the node can't (`{node}` and `{body}`)"),
         })
     }
 

@@ -4,8 +4,8 @@
 
 use drystone::glam::{DQuat, DVec2, DVec3};
 use drystone::{
-    Body, BodyId, D2, D3, Deformable, DeformableId, Impacts, Mesh, Motion, Pose, Script, Settings,
-    Shape2, Shape3, Strategy, Substance, World2, World3,
+    Barrier, Body, BodyId, D2, D3, Deformable, DeformableId, Impacts, Mesh, Motion, Pose, Script,
+    Settings, Shape2, Shape3, Strategy, Substance, World2, World3,
 };
 
 const DT: f64 = 1.0 / 120.0;
@@ -13,7 +13,11 @@ const PARALLEL: Strategy = Strategy::Parallel(Impacts::PARALLEL);
 
 /// Those that watch motion.
 fn watching() -> Vec<Strategy> {
-    vec![PARALLEL, Strategy::Sequential(Impacts::SEQUENTIAL)]
+    vec![
+        PARALLEL,
+        Strategy::Sequential(Impacts::SEQUENTIAL),
+        Strategy::Barrier(Barrier::default()),
+    ]
 }
 
 /// All that serve attachments with implicit elastic forces.
