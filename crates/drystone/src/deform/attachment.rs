@@ -6,8 +6,9 @@
 //! error as penetration. Whatever moves the body, a script too, takes the node along, and the
 //! node pulls at the body.
 //!
-//! A node at d from its place along an axis may come back in the step (−d/h ≤ u) but not go
-//! further (u ≤ 0).
+//! In `velocity` a node at d from its place along an axis may come back in the step (−d/h ≤ u) but
+//! not go further (u ≤ 0). [`crate::impacts`] asks more of it, and in [`crate::barrier`] there is
+//! nothing to ask: the body carries the node.
 
 use crate::body::Bodies;
 use crate::detect::{Contact, NodePoint};

@@ -24,11 +24,27 @@
 //! over folds turns: it may end nearer than its row says. That cushion takes it up, or each step
 //! would need several rounds more.
 //!
+//! # Attached nodes
+//!
+//! Nodes that are fixed to bodies are held by [six contacts](crate::deform::attachment) each, which
+//! are rows of every problem of a step after all impacts: of the first solve, which is made even if
+//! nothing meets, of every later one and of inelastic zones. In `sequential` they act once on free
+//! flight and then with each impact. With the node at the offset d from its place, the place at the
+//! arm a of a body with free velocity v\* and spin ω\* that turns by R in the step, the node's
+//! velocity as seen from the body must be
+//!
+//! $$ u = -\frac dh + \frac{(R - 1)\,a}{h} - \omega^*\times a , $$
+//!
+//! from either side. So it is back at once: at 10 /s, as for what is nearer than its rest, a node on a
+//! body that turns at 20 rad/s would trail by centimetres. At once is no blow, because there is
+//! little to take back (what sweeps left, and the body's change of spin times its turn); and never is
+//! it faster than [`repair_speed`](crate::problem::assemble::ContactRules::repair_speed).
+//!
 //! # How deformables answer in `parallel`
 //!
-//! Small and stiff ones, solids, and sheets that a rigid body touches which can be moved, answer with
-//! their implicit system ([`crate::deform::coupling`]), as in `velocity`. **Large sheets** (those
-//! whose system is solved by [conjugate gradients](crate::deform::gradients)) that touch nothing but
+//! Small and stiff ones, solids, sheets with attached nodes, and sheets that a rigid body touches
+//! which can be moved, answer with their implicit system ([`crate::deform::coupling`]), as in
+//! `velocity`. **Large sheets** (those whose system is solved by [conjugate gradients](crate::deform::gradients)) that touch nothing but
 //! nodes and what can't be moved are split: elastic forces act first, without contact, once a step;
 //! then impacts act on the nodes' own masses, $m = 1/\sum_i w_i^2/m_i$. That is Lie's splitting, of
 //! first order in the step. It loses energy, never makes any, and keeps momentum to
@@ -83,8 +99,12 @@
 //!    scripted body among them; zones grow until nothing meets, twenty rounds;
 //! 3. **truncation**: bodies that still meet go half of their way, then a quarter, then none.
 //!
+//! Bodies and the nodes that are attached to them go together in zones and are cut by the same part,
+//! so none is torn off.
+//!
 //! Where a body stays it was free of intersection, and everything else was proven free; so **the end
-//! of a step does not intersect if its start did not**. Scripted bodies alone can't be stopped: if
+//! of a step does not intersect if its start did not**. Scripted bodies and what is attached to them
+//! can't be stopped: if
 //! one of them still meets something that has stopped, the step fails as infeasible.
 
 mod clusters;

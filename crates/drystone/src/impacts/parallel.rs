@@ -415,7 +415,12 @@ impl<S: Space> Step<'_, S> {
             free = &assembled.problem.free[..free.len()];
         }
         let dt = self.start.settings.dt;
-        let assembled = self.flight.assemble(&hits, free, dt, false);
+        let mut assembled = self.flight.assemble(&hits, free, dt, false);
+        if let Some((coupled, _)) = &coupled {
+            // Those free velocities go with the masses that nodes have there.
+            let own = self.start.bodies.len();
+            assembled.problem.responses[..own].clone_from_slice(&coupled.problem.responses[..own]);
+        }
         let known = numbers.iter().map(|&k| self.register.impulses[k]);
         let known: Vec<S::Vector> = known.chain(self.held.iter().copied()).collect();
         let impulses = local(&assembled, &known);
