@@ -12,11 +12,12 @@
 //! make the matrix indefinite.
 
 use super::coordinates::{Columns, MOST};
-use super::potential::{Potential, State};
+use super::potential::{Potential, State, row_dot};
 use super::terms::Term;
 use crate::body::{Bodies, Motion};
 use crate::deform::Soft;
 use crate::deform::attachment::{self, Attachment};
+use crate::deform::element::Local;
 use crate::detect::Contact;
 use crate::primitives::solid;
 use crate::solve::block_cholesky::BlockCholesky;
@@ -95,33 +96,6 @@ pub(super) struct Piece {
     blocks: Vec<DMat3>,
 }
 
-impl Piece {
-    /// From slopes and entries by the places of numbers, node after node.
-    pub(super) fn new(
-        dim: usize,
-        bodies: Vec<u32>,
-        slope: impl Fn(usize) -> f64,
-        entry: impl Fn(usize, usize) -> f64,
-    ) -> Self {
-        let count = bodies.len();
-        let mut slopes = vec![DVec3::ZERO; count];
-        let mut blocks = vec![DMat3::ZERO; count * count];
-        for at in 0..count * dim {
-            let (p, i) = (at / dim, at % dim);
-            slopes[p][i] = slope(at);
-            for other in 0..count * dim {
-                let (q, j) = (other / dim, other % dim);
-                blocks[p * count + q].col_mut(j)[i] = entry(at, other);
-            }
-        }
-        Self {
-            bodies,
-            slopes,
-            blocks,
-        }
-    }
-}
-
 impl<S: Space> Potential<'_, S> {
     /// Whether a node of a deformable is carried.
     pub(super) fn is_carried(&self, soft: &Soft, node: u32) -> bool {
@@ -189,6 +163,35 @@ impl<S: Space> Potential<'_, S> {
             extra: Vec::new(),
             turning: None,
         })
+    }
+
+    /// An element between nodes that have `moved` (m, node after node), with what it does there and
+    /// its damping at the start, N·s/m.
+    pub(super) fn piece(
+        &self,
+        bodies: Vec<u32>,
+        (local, damping): (&Local, &[f64]),
+        moved: &[f64],
+    ) -> Piece {
+        let (square, count) = (self.dt * self.dt, bodies.len());
+        let n = count * S::DIM;
+        let mut slopes = vec![DVec3::ZERO; count];
+        let mut blocks = vec![DMat3::ZERO; count * count];
+        for at in 0..n {
+            let (p, i) = (at / S::DIM, at % S::DIM);
+            slopes[p][i] = square * local.gradient[at] + self.dt * row_dot(damping, n, at, moved);
+            for other in 0..n {
+                let (q, j) = (other / S::DIM, other % S::DIM);
+                let k = at * n + other;
+                let entry = square * local.stiffness[k] + self.dt * damping[k];
+                blocks[p * count + q].col_mut(j)[i] = entry;
+            }
+        }
+        Piece {
+            bodies,
+            slopes,
+            blocks,
+        }
     }
 
     /// Adds an element with a carried node.

@@ -1,7 +1,6 @@
 //! The incremental potential of a step: its value, its slope and its curvature.
 
 use super::Barrier;
-use super::carried::Piece;
 use super::coordinates::{Columns, Coordinates, MOST};
 use super::terms::{Friction, Term, Touch};
 use crate::body::{Bodies, Motion};
@@ -289,10 +288,7 @@ impl<S: Space> Potential<'_, S> {
                 };
                 if nodes.iter().any(|&node| self.is_carried(soft, node)) {
                     let bodies = nodes.iter().map(|&node| soft.nodes[node as usize]);
-                    let slope_at = |at: usize| {
-                        square * local.gradient[at] + self.dt * row_dot(damping, n, at, &moved)
-                    };
-                    let piece = Piece::new(S::DIM, bodies.collect(), slope_at, entry);
+                    let piece = self.piece(bodies.collect(), (&local, damping), &moved);
                     self.add_piece(matrix, &piece, state, ahead, (slope, scripted));
                     continue;
                 }
@@ -479,7 +475,7 @@ pub(super) struct System {
     couples: Vec<(u32, u32)>,
 }
 
-fn row_dot(matrix: &[f64], n: usize, row: usize, x: &[f64]) -> f64 {
+pub(super) fn row_dot(matrix: &[f64], n: usize, row: usize, x: &[f64]) -> f64 {
     matrix[row * n..(row + 1) * n]
         .iter()
         .zip(x)

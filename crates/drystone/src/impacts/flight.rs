@@ -224,6 +224,7 @@ impl<'a, S: Space> Flight<'a, S> {
         last: &[Contact<S>],
         memory: &mut Kept<Hit<S>>,
     ) -> Vec<Hit<S>> {
+        let (last, _) = attachment::split(last);
         let end = self.places(way);
         let look = self.look(way, &end);
         let (start, primitives, bodies) = (&self.start, self.primitives, self.bodies);

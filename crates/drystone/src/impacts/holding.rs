@@ -5,6 +5,7 @@
 
 use super::Start;
 use super::flight::Flight;
+use super::parallel::local;
 use crate::body::Motion;
 use crate::deform::coupling::Elastic;
 use crate::primitives::{Failure, Primitives};
@@ -39,14 +40,8 @@ impl<S: Space> Holding<S> {
         let (dt, mut solver) = (start.settings.dt, start.settings.solver);
         let flight = Flight::new(start, start.bodies, primitives);
         let mut assembled = flight.assemble(&[], &start.free, dt, false);
-        let before = |(row, &k): (usize, &u32)| {
-            let basis = &assembled.problem.rows[row].basis;
-            S::to_local(basis, flight.held[k as usize].impulse)
-        };
-        let rows = assembled.contact_of_row.iter().enumerate();
-        let mut impulses = Impulses {
-            local: rows.map(before).collect(),
-        };
+        let before = flight.held.iter().map(|contact| contact.impulse);
+        let mut impulses = local(&assembled, &before.collect::<Vec<_>>());
         elastic.settle(start.bodies, &mut solver, &mut assembled, &mut impulses);
         elastic.release();
         let flown = assembled.problem.velocities(&impulses).motion;
@@ -56,20 +51,9 @@ impl<S: Space> Holding<S> {
             local: impulses.local.iter().map(|&r| r * -1.0).collect(),
         };
         let free = own.velocities(&back).motion;
-        let mut holding = Self {
-            impulses: vec![S::Vector::default(); flight.held.len()],
-            flown,
-        };
-        holding.add(&by_contact(&assembled, &impulses));
+        let impulses = by_contact(&assembled, &impulses);
         start.free = free;
-        Ok(holding)
-    }
-
-    /// Adds impulses of all contacts, in world axes, N·s.
-    pub(super) fn add(&mut self, impulses: &[S::Vector]) {
-        for (sum, &more) in self.impulses.iter_mut().zip(impulses) {
-            *sum += more;
-        }
+        Ok(Self { impulses, flown })
     }
 }
 

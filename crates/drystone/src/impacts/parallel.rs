@@ -8,7 +8,6 @@ use super::zones::fail_safe;
 use super::{Memory, Outcome, Resolution, Start};
 use crate::body::Motion;
 use crate::certify::law::Answered;
-use crate::deform::attachment;
 use crate::deform::coupling::Elastic;
 use crate::detect::Contact;
 use crate::primitives::{Failure, Poses, Primitives};
@@ -35,12 +34,11 @@ pub(crate) fn parallel<S: Space>(
 ) -> Result<Outcome<S>, Failure<S>> {
     let (bodies, dt) = (start.bodies, start.settings.dt);
     let flight = Flight::new(start, bodies, primitives);
-    let (solved, _) = attachment::split(start.solved);
     let mut step = Step {
         start,
         flight: &flight,
         held: flight.held.iter().map(|contact| contact.impulse).collect(),
-        register: Register::new(solved, bodies.len(), start.settings.threads as usize),
+        register: Register::new(start.solved, bodies.len(), start.settings.threads as usize),
         coupled: None,
         velocities: start.free.clone(),
         is_pushed: false,
@@ -55,10 +53,9 @@ pub(crate) fn parallel<S: Space>(
     };
     let mut resolution = Resolution::default();
     let mut way = flight.way(&step.velocities, dt);
-    let lasting = flight.lasting(&way, solved, &mut step.memory.hits);
+    let lasting = flight.lasting(&way, start.solved, &mut step.memory.hits);
     step.register.start(lasting, flight.parties());
-    // Attachments pull where nothing meets too.
-    if !(step.register.hits.is_empty() && step.held.is_empty()) {
+    if step.has_rows() {
         step.settle(elastic)?;
         watch(Phase::Contact);
         way = flight.way(&step.velocities, dt);
@@ -114,6 +111,11 @@ struct Step<'a, S: Space> {
 }
 
 impl<S: Space> Step<'_, S> {
+    /// Whether there is anything to solve. Attachments pull where nothing meets too.
+    fn has_rows(&self) -> bool {
+        !(self.register.hits.is_empty() && self.held.is_empty())
+    }
+
     /// Solves all impacts so far: where nothing but nodes with their own masses is in contact, only
     /// around those that are new.
     fn settle(&mut self, elastic: &mut Elastic<'_, S>) -> Result<(), Failure<S>> {
@@ -448,7 +450,7 @@ impl<S: Space> Step<'_, S> {
         let held = self.flight.held.iter().zip(&self.held);
         contacts.extend(held.map(|(contact, &impulse)| Contact {
             impulse,
-            ..contact.clone()
+            ..*contact
         }));
         let answered = self.start.is_judged.then(|| self.judged());
         self.memory.hits.whole = self.register.hits;
@@ -475,7 +477,7 @@ struct Parts {
 }
 
 /// Impulses in world axes (N·s) as a problem wants them.
-fn local<S: Space>(assembled: &Assembled<S>, world: &[S::Vector]) -> Impulses<S> {
+pub(super) fn local<S: Space>(assembled: &Assembled<S>, world: &[S::Vector]) -> Impulses<S> {
     let rows = assembled.problem.rows.iter();
     let of_row = |(row, &k): (&Row<S>, &u32)| S::to_local(&row.basis, world[k as usize]);
     Impulses {

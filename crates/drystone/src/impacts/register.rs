@@ -1,6 +1,7 @@
 //! The impacts of a step so far.
 
 use super::flight::{Hit, Parties, PointMap, find};
+use crate::deform::attachment;
 use crate::detect::Contact;
 use crate::forest::Forest;
 use crate::primitives::{Encounter, feature_of};
@@ -43,6 +44,7 @@ struct Note<S: Space> {
 impl<S: Space> Register<S> {
     /// Nothing but the memory of the last step's contacts between so many bodies.
     pub(super) fn new(last: &[Contact<S>], bodies: usize, threads: usize) -> Self {
+        let (last, _) = attachment::split(last);
         let mut remembered = find(threads, last, |contact, found| {
             found.push((contact.point.feature, contact.impulse));
         });

@@ -2,6 +2,7 @@
 
 use super::flight::{Flight, Hit, scaled};
 use super::holding::{Holding, by_contact};
+use super::parallel::local;
 use super::zones::fail_safe;
 use super::{Outcome, Resolution, Start};
 use crate::body::{Bodies, Motion};
@@ -29,17 +30,20 @@ pub(crate) fn sequential<S: Space>(
 ) -> Result<Outcome<S>, Failure<S>> {
     let dt = start.settings.dt;
     Flight::new(start, start.bodies, primitives).check_start()?;
-    let mut holding = Holding::new(start, primitives, elastic)?;
+    let Holding { impulses, flown } = Holding::new(start, primitives, elastic)?;
     let start = &*start;
     let mut now: Bodies<S> = start.bodies.clone();
     let mut resolution = Resolution::default();
-    let mut all: BTreeMap<[u32; 5], (Hit<S>, S::Vector)> = BTreeMap::new();
-    let mut velocities = holding.flown.clone();
+    let mut given = Given {
+        impacts: BTreeMap::new(),
+        held: impulses,
+    };
+    let mut velocities = flown.clone();
     let mut left = dt;
     while left > 0.0 {
         // Restitution refers to velocities without this step's forces, as everywhere.
         for k in (0..now.len()).filter(|&k| start.bodies.is_dynamic(k)) {
-            let (free, before) = (&holding.flown[k], &start.bodies.motion[k]);
+            let (free, before) = (&flown[k], &start.bodies.motion[k]);
             now.motion[k] = Motion {
                 linear: velocities[k].linear - (free.linear - before.linear),
                 spin: velocities[k].spin - (free.spin - before.spin),
@@ -61,30 +65,17 @@ pub(crate) fn sequential<S: Space>(
             break;
         }
         resolution.impacts += 1;
-        let given = resolve(&flight, first, start, &mut velocities, left);
-        let (impulse, held) = (given[0], &given[1..]);
-        holding.add(held);
-        let key = first.encounter.key();
-        let before = all
-            .remove(&key)
-            .map_or(S::Vector::default(), |(_, known)| known);
-        all.insert(key, (first.clone(), before + impulse));
+        given.add(
+            first,
+            &resolve(&flight, first, start, &mut velocities, left),
+        );
         let part = free_part(&flight, &way, first.safe);
         let partly: Vec<Motion<S>> = way.iter().map(|m| scaled(m, part)).collect();
         go_on(&mut now, &mut velocities, &partly);
         left *= 1.0 - part;
     }
-    let given = Given {
-        impacts: all,
-        held: holding.impulses,
-    };
-    Ok(outcome(
-        start,
-        primitives,
-        (now, velocities),
-        given,
-        resolution,
-    ))
+    let end = (now, velocities);
+    Ok(outcome(start, primitives, end, given, resolution))
 }
 
 /// The impulses of a step.
@@ -93,6 +84,20 @@ struct Given<S: Space> {
     impacts: BTreeMap<[u32; 5], (Hit<S>, S::Vector)>,
     /// Those of attachments' contacts.
     held: Vec<S::Vector>,
+}
+
+impl<S: Space> Given<S> {
+    /// Adds the impulse of an impact, and those of attachments after it.
+    fn add(&mut self, hit: &Hit<S>, impulses: &[S::Vector]) {
+        let key = hit.encounter.key();
+        let before = self.impacts.remove(&key);
+        let before = before.map_or(S::Vector::default(), |(_, known)| known);
+        self.impacts
+            .insert(key, (hit.clone(), before + impulses[0]));
+        for (sum, &more) in self.held.iter_mut().zip(&impulses[1..]) {
+            *sum += more;
+        }
+    }
 }
 
 /// Moves bodies on.
@@ -157,17 +162,7 @@ fn outcome<S: Space>(
     let assembled = flight.assemble(&list, &start.free, start.settings.dt, false);
     let known = all.values().map(|(_, impulse)| *impulse);
     let known: Vec<S::Vector> = known.chain(held.iter().copied()).collect();
-    let of_row = |(row, &k): (usize, &u32)| {
-        S::to_local(&assembled.problem.rows[row].basis, known[k as usize])
-    };
-    let impulses = Impulses {
-        local: assembled
-            .contact_of_row
-            .iter()
-            .enumerate()
-            .map(of_row)
-            .collect(),
-    };
+    let impulses = local(&assembled, &known);
     let mut reached = velocities.clone();
     reached.extend_from_slice(&assembled.problem.free[start.bodies.len()..]);
     let contact = |(hit, impulse): (Hit<S>, S::Vector)| Contact {
@@ -180,7 +175,7 @@ fn outcome<S: Space>(
         .zip(held)
         .map(|(contact, impulse)| Contact {
             impulse,
-            ..contact.clone()
+            ..*contact
         });
     Outcome {
         end: Poses {
