@@ -386,7 +386,8 @@ impl<S: Space> Step<'_, S> {
             threads: self.threads(),
         };
         let (velocities, sorted) = (&mut self.velocities, &mut self.memory.sorted);
-        let again = sweeps::solve(&mut rows, islands, velocities, patience, sorted);
+        let nodes = (&mut velocities[..], &self.start.bodies.position[..]);
+        let again = sweeps::solve(&mut rows, islands, nodes, patience, sorted);
         for row in &rows {
             self.register.impulses[row.hit as usize] = row.impulse;
         }

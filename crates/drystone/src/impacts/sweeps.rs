@@ -170,12 +170,12 @@ pub(super) struct Patience {
     pub(super) threads: usize,
 }
 
-/// Solves islands of contacts; `motion` has the velocities that [`Patience::is_pushed`] tells. Rows
-/// of an island stand together. `sorted` is memory.
+/// Solves islands of contacts; `motion` has the velocities that [`Patience::is_pushed`] tells, and
+/// bodies are at `places`. Rows of an island stand together. `sorted` is memory.
 pub(super) fn solve<S: Space>(
     rows: &mut [NodeRow<S>],
     islands: &[Island],
-    motion: &mut [Motion<S>],
+    (motion, places): (&mut [Motion<S>], &[S::Vector]),
     patience: Patience,
     sorted: &mut Vec<NodeRow<S>>,
 ) -> SolveReport {
@@ -184,7 +184,8 @@ pub(super) fn solve<S: Space>(
     let mut small: Vec<Range<usize>> = Vec::new();
     for island in islands.iter().map(|island| island.rows()) {
         if island.len() >= LARGE {
-            reports.push(large::solve(&mut rows[island], &motion, patience, sorted));
+            let nodes = (&motion, places);
+            reports.push(large::solve(&mut rows[island], nodes, patience, sorted));
             continue;
         }
         // Those that are next to each other make one piece.
@@ -322,6 +323,11 @@ mod tests {
         (rows, motion)
     }
 
+    /// Where the nodes of such a row are.
+    pub(super) fn in_a_row(count: u32) -> Vec<DVec3> {
+        (0..count).map(|k| DVec3::X * f64::from(k)).collect()
+    }
+
     pub(super) const PATIENCE: Patience = Patience {
         sweeps: 100,
         tolerance: 1e-9,
@@ -339,7 +345,8 @@ mod tests {
                     start: 0,
                     end: count,
                 };
-                let report = solve(&mut rows, &[island], &mut motion, PATIENCE, &mut Vec::new());
+                let nodes = (&mut motion[..], &in_a_row(count)[..]);
+                let report = solve(&mut rows, &[island], nodes, PATIENCE, &mut Vec::new());
                 assert!(report.converged && report.residual < 1e-9, "{report:?}");
                 let mut pushed = vec![DVec3::ZERO; count as usize];
                 let shared = Shared::new(&mut motion);
@@ -373,7 +380,8 @@ mod tests {
                 threads,
                 ..PATIENCE
             };
-            solve(&mut rows, &islands, &mut motion, patience, &mut Vec::new());
+            let nodes = (&mut motion[..], &in_a_row(3000)[..]);
+            solve(&mut rows, &islands, nodes, patience, &mut Vec::new());
             motion
         };
         let alone = answer(1);

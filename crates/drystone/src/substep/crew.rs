@@ -14,7 +14,7 @@ use std::any::Any;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 
 use super::shared::{Piece, Shared, join};
@@ -25,16 +25,34 @@ const SPINS: u32 = 2_000;
 const WORTH_MOVING: usize = 1 << 18;
 /// Offers of its core, less than a microsecond each, before a thread without work falls asleep.
 const OFFERS: u32 = 1_000;
+/// The same for a thread that waits for others at work. Few: where others have the core, each offer
+/// lasts milliseconds.
+const SHORTLY: u32 = 20;
 
-/// Where threads meet between stages. Spins, because stages last microseconds.
+/// Where threads meet between stages. Spins first, because stages last microseconds.
 #[derive(Debug)]
 struct Barrier {
     threads: usize,
     arrived: AtomicUsize,
     round: AtomicUsize,
+    /// Threads that sleep until all are there, or are about to.
+    sleepers: AtomicUsize,
+    door: Mutex<()>,
+    bell: Condvar,
 }
 
 impl Barrier {
+    fn new(threads: usize) -> Self {
+        Self {
+            threads,
+            arrived: AtomicUsize::new(0),
+            round: AtomicUsize::new(0),
+            sleepers: AtomicUsize::new(0),
+            door: Mutex::new(()),
+            bell: Condvar::new(),
+        }
+    }
+
     fn wait(&self) {
         if self.threads == 1 {
             return;
@@ -42,23 +60,52 @@ impl Barrier {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.arrived.store(0, Ordering::Relaxed);
-            self.round.fetch_add(1, Ordering::AcqRel);
+            // In one order with `sleepers`: who does not see the new round is seen here.
+            self.round.fetch_add(1, Ordering::SeqCst);
+            if self.sleepers.load(Ordering::SeqCst) > 0 {
+                // Nobody is between the last look and sleep then.
+                drop(lock(&self.door));
+                self.bell.notify_all();
+            }
             return;
         }
-        spin_while(|| self.round.load(Ordering::Acquire) == round);
+        if !is_soon(|| self.round.load(Ordering::Acquire) != round, SHORTLY) {
+            self.sleep(round);
+        }
+    }
+
+    /// Sleeps until a round is over.
+    fn sleep(&self, round: usize) {
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        let mut door = lock(&self.door);
+        while self.round.load(Ordering::SeqCst) == round {
+            let woken = self.bell.wait(door);
+            door = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(door);
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-fn spin_while(is_early: impl Fn() -> bool) {
-    let mut spins = 0;
-    while is_early() {
-        spins += 1;
-        if spins < SPINS {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits for something that comes within microseconds if all threads have a core. Gives whether it
+/// came. Who waits longer should sleep: where cores are fewer than threads, the one that is
+/// waited for gets this one's only then.
+fn is_soon(has_come: impl Fn() -> bool, offers: u32) -> bool {
+    for turn in 0..SPINS + offers {
+        if has_come() {
+            return true;
+        }
+        if turn < SPINS {
             std::hint::spin_loop();
         } else {
             std::thread::yield_now();
         }
     }
+    has_come()
 }
 
 /// One of the threads of a step.
@@ -93,12 +140,8 @@ pub(crate) fn run(threads: usize, work: impl Fn(&Worker<'_>) + Sync) {
         crew = Crew::take();
         crew.grow(threads - 1);
     }
-    let barrier = Barrier {
-        // Fewer where the system gives no more.
-        threads: threads.clamp(1, crew.helpers.len() + 1),
-        arrived: AtomicUsize::new(0),
-        round: AtomicUsize::new(0),
-    };
+    // Fewer where the system gives no more.
+    let barrier = Barrier::new(threads.clamp(1, crew.helpers.len() + 1));
     let run = |index: usize| {
         work(&Worker {
             index,
@@ -291,6 +334,8 @@ struct Task {
     work: &'static (dyn Fn(usize) + Sync),
     index: usize,
     open: &'static Open,
+    /// Who waits for it to be done.
+    caller: Thread,
 }
 
 /// Tasks that are not done.
@@ -352,11 +397,13 @@ impl Crew {
             )
         };
         let finish = Finish(&open);
+        let caller = std::thread::current();
         for (k, helper) in self.helpers[..helpers].iter().enumerate() {
             helper.take_up(Task {
                 work: lasting_work,
                 index: k + 1,
                 open: lasting_open,
+                caller: caller.clone(),
             });
         }
         work(0);
@@ -373,7 +420,10 @@ struct Finish<'a>(&'a Open);
 
 impl Drop for Finish<'_> {
     fn drop(&mut self) {
-        spin_while(|| self.0.count.load(Ordering::Acquire) > 0);
+        // Whoever is done last wakes this thread.
+        while !is_soon(|| self.0.count.load(Ordering::Acquire) == 0, SHORTLY) {
+            std::thread::park();
+        }
     }
 }
 
@@ -407,29 +457,27 @@ impl Desk {
     }
 
     fn wait(&self) {
-        let mut turns = 0;
-        while !self.is_full.load(Ordering::Acquire) {
-            turns += 1;
-            if turns < SPINS {
-                std::hint::spin_loop();
-            } else if turns < SPINS + OFFERS {
-                std::thread::yield_now();
-            } else {
-                std::thread::park();
-            }
+        while !is_soon(|| self.is_full.load(Ordering::Acquire), OFFERS) {
+            std::thread::park();
         }
     }
 }
 
 impl Task {
     fn run(self) {
-        let Self { work, index, open } = self;
+        let Self {
+            work,
+            index,
+            open,
+            caller,
+        } = self;
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| work(index))) {
             let mut place = open.panic.lock().unwrap_or_else(PoisonError::into_inner);
             *place = Some(payload);
         }
         // Nothing borrowed may be used from here on.
         open.count.fetch_sub(1, Ordering::Release);
+        caller.unpark();
     }
 }
 

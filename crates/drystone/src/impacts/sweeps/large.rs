@@ -1,7 +1,11 @@
 //! An island of thousands of contacts, swept by all threads and only where something moves.
 //!
-//! Contacts are coloured, each with the lowest colour that no contact before it has with a node of
-//! its own; contacts of a colour share no node, and threads share them out.
+//! Contacts are taken along a curve that fills space (Morton's) and cut into **blocks**; those of a
+//! block are swept one after the other, by one thread, with their nodes in its cache. Blocks are
+//! coloured, each with the lowest colour that no block before it has with a node of its own; blocks
+//! of a colour share no node, and threads share them out. The road not taken: colours of single
+//! contacts. There are some forty, each goes through all of memory once a sweep, and threads meet
+//! after each.
 //!
 //! # What is due
 //!
@@ -9,9 +13,12 @@
 //! and stay so. A sweep solves a contact again only if one of its nodes has moved since it was last
 //! solved: by a change of velocity at the contact of more than [`QUIET`] times the tolerance.
 //! When nothing is due any more, the residual of all contacts is taken, and those above the
-//! tolerance are due again. So a round that brings ten new impacts to an island of ten thousand
-//! costs what moves around them. Moves are dated by sweep and colour, not by clock, so that what is
-//! due does not depend on the number of threads.
+//! tolerance are due again, with half of what was a move before: many that nobody told of may add
+//! up. So a round that brings ten new impacts to an island of ten thousand
+//! costs what moves around them. Moves are dated by sweep, colour and place in the block, not by
+//! clock, so that what is due does not depend on the number of threads.
+
+mod blocks;
 
 use super::{NodeRow, Patience, nothing};
 use crate::body::Motion;
@@ -19,11 +26,9 @@ use crate::solve::SolveReport;
 use crate::space::{Linear, Space};
 use crate::substep::crew::{self, Worker};
 use crate::substep::shared::Shared;
-use std::ops::Range;
+use blocks::{BLOCK, Blocks, Colour};
 
-/// Colours at most; what finds none free is swept by one thread.
-const COLOURS: usize = 64;
-/// Part of the tolerance by which a contact's velocity may change without others being told.
+/// Part of the tolerance by which a contact's velocity may change without others being told, at first.
 const QUIET: f64 = 0.2;
 /// Contacts for each thread at least: fewer are done before threads have met.
 const PER_THREAD: usize = 500;
@@ -33,20 +38,20 @@ const PATIENT: u32 = 2;
 
 /// Dates of before the first sweep: a contact that was never solved, one that was and the moves
 /// that it knows of, and a move since.
-const NEVER: u32 = 0;
-const BEFORE: u32 = 1;
-const SINCE: u32 = 2;
+const NEVER: u64 = 0;
+const BEFORE: u64 = 1;
+const SINCE: u64 = 2;
 
-/// Solves an island whose nodes have the velocities that [`Patience::is_pushed`] tells. `sorted` is
-/// memory.
+/// Solves an island whose nodes have the velocities that [`Patience::is_pushed`] tells and are at
+/// `places`. `sorted` is memory.
 pub(super) fn solve<S: Space>(
     rows: &mut [NodeRow<S>],
-    motion: &Shared<'_, Motion<S>>,
+    (motion, places): (&Shared<'_, Motion<S>>, &[S::Vector]),
     patience: Patience,
     sorted: &mut Vec<NodeRow<S>>,
 ) -> SolveReport {
     let threads = (patience.threads).clamp(1, rows.len().div_ceil(PER_THREAD).max(1));
-    let (order, colours) = colour(rows, motion.len());
+    let Blocks { order, colours } = Blocks::new(rows, places);
     crew::refill(sorted, (rows.len(), rows[0]), threads, |k| {
         rows[order[k] as usize]
     });
@@ -109,9 +114,9 @@ struct Sweeps<'a, S: Space> {
     /// often than the rest of it.
     nodes: Vec<[u32; 4]>,
     /// When each node was last moved.
-    moved: Shared<'a, u32>,
+    moved: Shared<'a, u64>,
     /// When each contact was last solved.
-    solved: Shared<'a, u32>,
+    solved: Shared<'a, u64>,
     /// Contacts that each thread has solved.
     work: Shared<'a, u64>,
     /// Largest residual that each thread has seen, m/s.
@@ -123,7 +128,7 @@ impl<S: Space> Sweeps<'_, S> {
     /// Gives all nodes the impulses so far.
     fn push(&self, worker: &Worker<'_>) {
         for colour in &self.colours {
-            for k in colour.share(worker) {
+            for k in colour.share(worker).iter().cloned().flatten() {
                 let row = self.rows.read(k);
                 row.push(row.impulse, self.motion);
             }
@@ -135,16 +140,26 @@ impl<S: Space> Sweeps<'_, S> {
     /// the residual, the same in all threads.
     fn run(&self, worker: &Worker<'_>, budget: Budget) -> (u32, f64) {
         let (mut sweep, mut done) = (0, 0);
+        let mut quiet = QUIET * self.tolerance;
         loop {
             let mut own = self.work.read(worker.index());
-            let date = |at: usize| SINCE + 1 + sweep * self.colours.len() as u32 + at as u32;
+            let date = |at: usize| {
+                let stage = u64::from(sweep) * self.colours.len() as u64 + at as u64;
+                SINCE + 1 + stage * BLOCK as u64
+            };
             if sweep % 2 == 0 {
                 for (at, colour) in self.colours.iter().enumerate() {
-                    own += self.sweep(colour, date(at), worker);
+                    for block in colour.share(worker) {
+                        own += self.sweep(block.clone(), date(at), quiet);
+                    }
+                    worker.wait();
                 }
             } else {
                 for (at, colour) in self.colours.iter().rev().enumerate() {
-                    own += self.sweep(colour, date(at), worker);
+                    for block in colour.share(worker).iter().rev() {
+                        own += self.sweep(block.clone().rev(), date(at), quiet);
+                    }
+                    worker.wait();
                 }
             }
             sweep += 1;
@@ -159,34 +174,34 @@ impl<S: Space> Sweeps<'_, S> {
                 if is_over || residual <= self.tolerance {
                     return (sweep, residual);
                 }
+                quiet *= 0.5;
             }
             done = all;
         }
     }
 
-    /// Solves this thread's share of what is due in a colour; afterwards all are done. Gives how
-    /// many that were.
-    fn sweep(&self, colour: &Colour, date: u32, worker: &Worker<'_>) -> u64 {
+    /// Solves what is due of a block, one after the other, dated from `date` on; changes of less than
+    /// `quiet` m/s are no moves. Gives how many that were.
+    fn sweep(&self, block: impl Iterator<Item = usize>, date: u64, quiet: f64) -> u64 {
         let mut count = 0;
-        for k in colour.share(worker) {
+        for k in block {
             let (nodes, solved) = (self.nodes[k], self.solved.read(k));
             let moved = nodes.map(|node| self.moved.read(node as usize));
             if moved.iter().all(|&moved| moved <= solved) {
                 continue;
             }
+            let now = date + count;
             count += 1;
             self.rows.change(k, |row| {
                 let change = row.relax(self.motion).length();
-                if change > QUIET * self.tolerance * row.mass {
+                if change > quiet * row.mass {
                     for node in nodes {
-                        self.moved.write(node as usize, date);
+                        self.moved.write(node as usize, now);
                     }
                 }
             });
-            // What shares nodes within its colour can't tell its own moves from others'.
-            self.solved.write(k, date - u32::from(colour.is_mixed));
+            self.solved.write(k, now);
         }
-        worker.wait();
         count
     }
 
@@ -209,85 +224,16 @@ impl<S: Space> Sweeps<'_, S> {
     }
 }
 
-/// Contacts that share no node, or (`is_mixed`) that may.
-struct Colour {
-    rows: Range<usize>,
-    is_mixed: bool,
-}
-
-impl Colour {
-    /// A thread's part of the contacts.
-    fn share(&self, worker: &Worker<'_>) -> Range<usize> {
-        let Range { start, end } = self.rows;
-        let own = match self.is_mixed {
-            false => worker.share(end - start),
-            true if worker.index() == 0 => 0..end - start,
-            true => 0..0,
-        };
-        start + own.start..start + own.end
-    }
-}
-
 fn four_nodes<S: Space>(row: &NodeRow<S>) -> [u32; 4] {
     let is_one = |at: usize| at < usize::from(row.count);
     [0, 1, 2, 3].map(|at| row.nodes[if is_one(at) { at } else { 0 }])
 }
 
-/// Gives the order of contacts by colour, and the colours in it.
-fn colour<S: Space>(rows: &[NodeRow<S>], bodies: usize) -> (Vec<u32>, Vec<Colour>) {
-    let mut taken = vec![0_u64; bodies];
-    let mut colours = Vec::with_capacity(rows.len());
-    let mut starts = vec![0_usize; COLOURS + 2];
-    for row in rows {
-        let used = row.nodes().fold(0, |used, k| used | taken[k]);
-        // There are 64 bits: where all are used this is `COLOURS`.
-        let colour = (!used).trailing_zeros();
-        for k in row.nodes() {
-            taken[k] |= 1_u64.checked_shl(colour).unwrap_or(0);
-        }
-        starts[colour as usize + 1] += 1;
-        colours.push(colour as u8);
-    }
-    for k in 1..starts.len() {
-        starts[k] += starts[k - 1];
-    }
-    let mut next = starts.clone();
-    let mut order = vec![0; rows.len()];
-    for (k, &colour) in colours.iter().enumerate() {
-        let place = &mut next[colour as usize];
-        order[*place] = k as u32;
-        *place += 1;
-    }
-    let ranges = starts.windows(2).enumerate();
-    let used = ranges.filter(|(_, ends)| ends[0] < ends[1]);
-    let colours = used.map(|(colour, ends)| Colour {
-        rows: ends[0]..ends[1],
-        is_mixed: colour == COLOURS,
-    });
-    (order, colours.collect())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{PATIENCE, row_of_nodes};
+    use super::super::tests::{PATIENCE, in_a_row, row_of_nodes};
     use super::*;
     use glamx::DVec3;
-
-    #[test]
-    fn colours_share_no_node_and_have_every_contact() {
-        let (rows, _) = row_of_nodes(500, 0.0);
-        let (mut order, colours) = colour(&rows, 500);
-        for colour in colours {
-            let own = order[colour.rows].iter().map(|&k| &rows[k as usize]);
-            let mut nodes: Vec<usize> = own.flat_map(NodeRow::nodes).collect();
-            let count = nodes.len();
-            nodes.sort_unstable();
-            nodes.dedup();
-            assert!(colour.is_mixed || nodes.len() == count);
-        }
-        order.sort_unstable();
-        assert!(order.into_iter().eq(0..500));
-    }
 
     /// Contacts that were solved before are swept again only where something moves.
     #[test]
@@ -303,23 +249,22 @@ mod tests {
         for (k, motion) in motion.iter_mut().enumerate() {
             motion.linear = DVec3::X * (0.01 * k as f64);
         }
-        solve(
-            &mut rows,
-            &Shared::new(&mut motion),
-            PATIENCE,
-            &mut Vec::new(),
-        );
+        let places = in_a_row(3000);
+        let nodes = (&Shared::new(&mut motion), &places[..]);
+        solve(&mut rows, nodes, PATIENCE, &mut Vec::new());
         let before = rows.clone();
         rows.iter_mut().for_each(|row| row.is_new = false);
         rows[1501].is_new = true;
         rows[1501].target = 5.0;
         let again = Patience {
             is_pushed: true,
-            sweeps: 1000,
+            sweeps: 4000,
             tolerance: 0.1,
             ..PATIENCE
         };
-        solve(&mut rows, &Shared::new(&mut motion), again, &mut Vec::new());
+        let nodes = (&Shared::new(&mut motion), &places[..]);
+        let report = solve(&mut rows, nodes, again, &mut Vec::new());
+        assert!(report.converged, "{report:?}");
         let has_changed = |k: usize| rows[k].impulse != before[k].impulse;
         assert!((1496..=1506).all(has_changed));
         assert!((0..1300).chain(1700..3000).all(|k| !has_changed(k)));
@@ -345,7 +290,8 @@ mod tests {
                 ..PATIENCE
             };
             let shared = Shared::new(&mut motion);
-            let report = solve(&mut rows, &shared, patience, &mut Vec::new());
+            let nodes = (&shared, &in_a_row(200)[..]);
+            let report = solve(&mut rows, nodes, patience, &mut Vec::new());
             assert!(report.converged, "{report:?}");
             for row in &rows {
                 let (gap, press) = (
