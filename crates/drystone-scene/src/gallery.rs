@@ -67,6 +67,7 @@ gallery![
     "jelly-cube",
     "trampoline",
     "jelly-stack",
+    "swing",
     "five-sheets",
     "net-with-marbles",
     "strategies",

@@ -70,7 +70,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Events of contacts; contacts come sorted by bodies.
+    /// Events of contacts; contacts come sorted by bodies. What holds attached nodes and joints is
+    /// no touch.
     pub(crate) fn contacts<S: Space>(
         &mut self,
         bodies: &Bodies<S>,
@@ -79,7 +80,8 @@ impl Watch {
     ) {
         let carried = |c: &Contact<S>| c.point.normal.dot(c.impulse);
         let mut now = Vec::with_capacity(self.touching.len());
-        for pair in contacts.chunk_by(|p, q| (p.a, p.b) == (q.a, q.b)) {
+        let touches = contacts.partition_point(Contact::is_touch);
+        for pair in contacts[..touches].chunk_by(|p, q| (p.a, p.b) == (q.a, q.b)) {
             let [a, b] = [pair[0].a, pair[0].b].map(|k| bodies.id(k as usize));
             let is_new = self.touching.binary_search(&(a, b)).is_err();
             let near = if is_new { 0.0 } else { STILL_TOUCHING };

@@ -279,7 +279,8 @@ pub(crate) fn whole_turn<S: Space>(least: S::Spin, expected: S::Spin) -> S::Spin
 /// Moves bodies by repair speeds over a step, leaving their velocities as they are.
 pub fn displace<S: Space>(bodies: &mut Bodies<S>, nudges: &[Motion<S>], dt: f64) {
     for (k, nudge) in nudges.iter().enumerate() {
-        if bodies.is_dynamic(k) {
+        // A turn by nothing would still round.
+        if bodies.is_dynamic(k) && *nudge != Motion::default() {
             bodies.position[k] += nudge.linear * dt;
             bodies.rotation[k] = S::turn(bodies.rotation[k], nudge.spin * dt);
         }

@@ -15,16 +15,31 @@
 //! where d is the separation and u the velocity that the step has already solved for: overlaps
 //! shrink at the rate $c_d$ (1/s, at most 1/h), and no other contact is pushed into overlap.
 //! Poses move by h w once; velocities never learn of it.
+//!
+//! **Joints** are brought to where they belong at once, without slop: for their contacts
+//! $s = -d^+/h$ with $d^+ = d + h u_N + q$, what the separation will be at the end of the step (q:
+//! the bend of a coordinate, `joint/contacts.rs`), at the same cap. The reasons for slow repair are
+//! not theirs. A stack sways on contacts that are lifted while they are pressed, because it can
+//! lift off; a joint holds from both sides and can't. And a resting contact must stay a contact,
+//! while a joint is one at any separation.
 
 use crate::body::Motion;
 use crate::detect::Contact;
 use crate::problem::assemble::{Assembled, ContactRules};
-use crate::problem::{ContactProblem, Impulses, Row};
+use crate::problem::{ContactProblem, Impulses, Island, Row};
 use crate::solve::{Pgs, Solver};
 use crate::space::{Components, Space};
 
-/// Sweeps of a repair. It need not be exact: what is left is repaired in the next step.
+/// How far a joint may be off at the end of a step before repair looks at it, m. What sweeps leave
+/// at rest is less: their tolerance in m/s over a step.
+const JOINT_SLOP: f64 = 1e-7;
+
+/// Sweeps of a repair, and of one with joints, times those of a cold start
+/// ([`Pgs`]). It need not be exact: what is left is repaired in the next step. Joints are repaired
+/// in nearly every step while they move, and sixty sweeps serve a chain of twenty as well as four
+/// hundred.
 const SWEEPS: u32 = 20;
+const JOINT_SWEEPS: u32 = 3;
 
 /// Repair speeds w of all bodies, or `None` where no contact overlaps by more than the slop.
 #[must_use]
@@ -35,44 +50,76 @@ pub fn repair<S: Space>(
     rules: &ContactRules,
 ) -> Option<Vec<Motion<S>>> {
     let problem = &assembled.problem;
-    let separation = |row: usize| {
-        contacts[assembled.contact_of_row[row] as usize]
-            .point
-            .separation
+    let contact = |row: usize| &contacts[assembled.contact_of_row[row] as usize];
+    let at_end = |row: usize| {
+        let closing = problem.relative_velocity(row, velocities).component(0);
+        contact(row).point.separation + problem.dt * closing + contact(row).bend
     };
-    let overlaps = |row: usize| separation(row) < -rules.slop;
-    if rules.repair_rate == 0.0 || !(0..problem.rows.len()).any(overlaps) {
+    let overlaps = |row: usize| {
+        let is_deep = contact(row).point.separation < -rules.slop;
+        is_deep && rules.repair_rate > 0.0 && !contact(row).is_of_joint()
+    };
+    let is_off = |row: usize| contact(row).is_of_joint() && at_end(row) < -JOINT_SLOP;
+    // Island by island, so that what is off far away changes nothing here.
+    let is_due = |island: &&Island| island.rows().any(|row| overlaps(row) || is_off(row));
+    let due: Vec<Island> = problem.islands.iter().filter(is_due).copied().collect();
+    if due.is_empty() {
         return None;
     }
     let rate = rules.repair_rate.min(1.0 / problem.dt);
     let speed = |row: usize| {
-        let d = separation(row);
-        if overlaps(row) {
+        if contact(row).is_of_joint() {
+            (-at_end(row) / problem.dt).min(rules.repair_speed)
+        } else if overlaps(row) {
+            let d = contact(row).point.separation;
             (rate * (-d - rules.slop)).min(rules.repair_speed)
         } else {
-            let closing = problem.relative_velocity(row, velocities).component(0);
-            -(d + problem.dt * closing).max(0.0) / problem.dt
+            -at_end(row).max(0.0) / problem.dt
         }
     };
-    let rows = problem.rows.iter().enumerate().map(|(row, r)| Row {
-        mu: 0.0,
-        target: speed(row),
-        ..*r
-    });
+    let tolerance = (1e-3 * rate * rules.slop).max(0.1 * JOINT_SLOP / problem.dt);
+    let is_joined = |island: &Island| island.rows().any(|row| contact(row).is_of_joint());
+    let (joined, others): (Vec<Island>, Vec<Island>) = due.into_iter().partition(is_joined);
+    let mut nudges = vec![Motion::default(); problem.free.len()];
+    for (islands, iterations) in [(joined, JOINT_SWEEPS), (others, SWEEPS)] {
+        let pgs = Pgs {
+            iterations,
+            tolerance,
+        };
+        push_apart(problem, &islands, speed, pgs, &mut nudges);
+    }
+    Some(nudges)
+}
+
+/// Adds what reaches these speeds at the rows of some islands to the repair speeds of bodies.
+fn push_apart<S: Space>(
+    problem: &ContactProblem<S>,
+    islands: &[Island],
+    speed: impl Fn(usize) -> f64,
+    mut solver: Pgs,
+    nudges: &mut Vec<Motion<S>>,
+) {
+    let mut rows = Vec::new();
+    let mut renumbered = Vec::new();
+    for island in islands {
+        let start = rows.len() as u32;
+        rows.extend(island.rows().map(|row| Row {
+            mu: 0.0,
+            target: speed(row),
+            ..problem.rows[row]
+        }));
+        let end = rows.len() as u32;
+        renumbered.push(Island { start, end });
+    }
     let nudge = ContactProblem {
-        rows: rows.collect(),
-        free: vec![Motion::default(); problem.free.len()],
+        rows,
+        free: std::mem::take(nudges),
         responses: problem.responses.clone(),
-        islands: problem.islands.clone(),
+        islands: renumbered,
         delassus: None,
         dt: problem.dt,
     };
     let mut impulses = Impulses::default();
-    let tolerance = 1e-3 * rate * rules.slop;
-    Pgs {
-        iterations: SWEEPS,
-        tolerance,
-    }
-    .solve(&nudge, &mut impulses);
-    Some(nudge.velocities(&impulses).motion)
+    solver.solve(&nudge, &mut impulses);
+    *nudges = nudge.velocities(&impulses).motion;
 }

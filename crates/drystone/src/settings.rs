@@ -63,10 +63,12 @@ pub enum Strategy {
 pub enum Feature {
     /// Joints.
     Joints,
+    /// [Joints](crate::JointKind::Axes) that hold an angle and lock no distance across it.
+    UnheldAngles,
     /// Ropes, cloth, soft solids.
     Deformables,
-    /// Nodes of deformables that are attached to bodies.
-    Attachments,
+    /// Nodes of deformables that are pinned or follow a script, attached to bodies that can move.
+    PinnedAttachments,
     /// Restitution above 0.
     Restitution,
     /// One-way platforms.
@@ -80,13 +82,27 @@ pub enum Feature {
 }
 
 impl Feature {
+    /// All of them, in the order in which a world is asked for them.
+    pub(crate) const ALL: [Self; 9] = [
+        Self::Joints,
+        Self::UnheldAngles,
+        Self::Deformables,
+        Self::PinnedAttachments,
+        Self::Hooks,
+        Self::OneWay,
+        Self::Restitution,
+        Self::Reflection,
+        Self::Symplectic,
+    ];
+
     /// What it is, in words.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Joints => "joints",
+            Self::UnheldAngles => "joints that hold an angle but lock no distance across it",
             Self::Deformables => "deformables",
-            Self::Attachments => "nodes that are attached to bodies",
+            Self::PinnedAttachments => "pinned nodes that are attached to bodies that can move",
             Self::Restitution => "restitution above 0",
             Self::OneWay => "one-way platforms",
             Self::Hooks => "hooks",
@@ -174,15 +190,22 @@ impl Strategy {
     /// `docs/strategies.md` shows it.
     #[must_use]
     pub fn refuses(&self, feature: Feature) -> bool {
-        use Feature::{Deformables, Hooks, Joints, OneWay, Reflection, Restitution, Symplectic};
+        use Feature::{
+            Deformables, Hooks, Joints, OneWay, PinnedAttachments, Reflection, Restitution,
+            Symplectic, UnheldAngles,
+        };
         // Strategies that watch the way of surfaces.
-        let unwatched = matches!(feature, Joints | OneWay | Hooks | Reflection);
+        let unwatched = matches!(feature, Joints | UnheldAngles | OneWay | Hooks | Reflection);
         match self {
-            Self::Velocity => matches!(feature, Joints),
+            Self::Velocity => matches!(feature, UnheldAngles),
             Self::Substep(_) => matches!(feature, Deformables | Reflection),
-            Self::Barrier(_) => unwatched || matches!(feature, Restitution | Symplectic),
+            Self::Barrier(_) => {
+                unwatched || matches!(feature, PinnedAttachments | Restitution | Symplectic)
+            }
             Self::Parallel(_) | Self::Sequential(_) => unwatched,
-            Self::Penalty(_) => matches!(feature, Joints | Restitution | Reflection),
+            Self::Penalty(_) => {
+                matches!(feature, Joints | UnheldAngles | Restitution | Reflection)
+            }
         }
     }
 }

@@ -124,11 +124,12 @@ fn noun(form: &Form, dimension: u8) -> &'static str {
 
 fn contacts<S: Space>(world: &mut World<S>) -> String {
     let contacts = world.contacts();
-    let deepest = contacts
-        .iter()
+    let touches = contacts.iter().filter(|c| c.is_touch());
+    let deepest = touches
+        .clone()
         .map(|c| -c.point.separation)
         .fold(0.0, f64::max);
-    let near = counted(contacts.len() as u64, "contact point");
+    let near = counted(touches.count() as u64, "contact point");
     // Less than the size of an atom is round-off.
     let overlap = if deepest > 1e-10 {
         format!("overlap of at most {}", length(deepest))

@@ -10,7 +10,7 @@ use super::camera;
 /// What the judge says of the contacts of the last step.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
-    /// For each contact that the step solved.
+    /// For each touch that the step solved, as in frames.
     pub(crate) details: Vec<ContactDetail>,
     worst: Option<(u32, Judgement)>,
 }
@@ -23,8 +23,9 @@ impl Verdict {
             residual_m_s: 0.0,
         };
         let contacts = world.solved_contacts();
+        let touches = contacts.iter().take_while(|c| c.is_touch());
         let mut verdict = Self {
-            details: contacts.iter().map(detail).collect(),
+            details: touches.map(detail).collect(),
             worst: None,
         };
         if let Some(last) = world.last_problem() {
@@ -57,6 +58,9 @@ impl Verdict {
         let residual = number(certificate.map(|c| c.residual_m_s));
         let failing = self.worst.filter(|_| residual > tolerance);
         let law = failing.and_then(|(_, j)| Law::ALL.iter().position(|law| *law == j.law));
+        // What holds a joint or an attached node is not shown as a contact.
+        let is_shown = |contact: &u32| (*contact as usize) < self.details.len();
+        let worst = self.worst.map(|(contact, _)| contact).filter(is_shown);
         Numbers {
             step: world.steps(),
             time_s: world.time(),
@@ -70,7 +74,7 @@ impl Verdict {
             contacts: report.contacts as u32,
             law: law.map_or(0, |k| k as u32 + 1),
             law_error_m_s: failing.map_or(0.0, |(_, j)| j.law_error),
-            worst_contact: self.worst.map(|(contact, _)| contact),
+            worst_contact: worst,
             milliseconds: 0.0,
             joint_error_m: number(joint_error(world)),
         }

@@ -2,8 +2,8 @@
 
 use drystone::joint::Anchor;
 use drystone::{
-    Axis, BodyId, D3, Drive, Feature, Freedom, Goal, Joint as EngineJoint, JointKind as EngineKind,
-    Linear, Pose, Space, World,
+    Axis, BodyId, D3, Drive, Freedom, Goal, Joint as EngineJoint, JointKind as EngineKind, Linear,
+    Pose, Space, World,
 };
 
 use super::check::{self, finite, vector, vector_or_zero};
@@ -18,10 +18,6 @@ use crate::schema::{Joint, JointAxis, JointFrame, JointKind, Scene};
 pub(super) fn add_all<S: Dimension>(scene: &Scene, world: &mut World<S>) -> Result<(), Flaw> {
     for (index, joint) in scene.joints.iter().enumerate() {
         let path = FieldPath::default().key("joints").index(index);
-        if world.settings().strategy.refuses(Feature::Joints) {
-            let flaw = Flaw::new(path, "joints need the strategy \"substep\"");
-            return Err(flaw.help("write `strategy = \"substep\"` at the top of the scene"));
-        }
         add::<S>(joint, &path, world)?;
     }
     Ok(())

@@ -16,12 +16,12 @@ mod shape_solid;
 
 mod repeat;
 
-use drystone::{D2, D3, Feature, World};
+use drystone::{D2, D3, Feature, StepError, World};
 
 use crate::any_world::AnyWorld;
 use crate::error::{Flaw, Place, SceneError};
 use crate::path::FieldPath;
-use crate::schema::Scene;
+use crate::schema::{Joint, JointKind, Scene};
 use crate::source::object_name;
 use body::Template;
 use dimension::Dimension;
@@ -134,17 +134,44 @@ fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> 
     let warnings = overlap::check(&mut world, &added)?;
     for (entry, given) in scene.deformables.iter().enumerate() {
         let path = FieldPath::default().key("deformables").index(entry);
-        if world.settings().strategy.refuses(Feature::Deformables) {
-            let problem = format!(
-                "the strategy \"{}\" has no deformables",
-                scene.strategy_name()
-            );
-            return Err(Flaw::new(path, problem).help("remove `strategy`"));
-        }
         deformable::add(given, &path, &mut materials, &mut world)?;
     }
     let served = world.check_strategy().and_then(|()| world.check_start());
-    served.map_err(|error| Flaw::new(FieldPath::default().key("strategy"), error.to_string()))?;
+    served.map_err(|error| unserved(scene, &error))?;
     deformable::check_start(&world)?;
     Ok((world, warnings))
+}
+
+/// What the scene's strategy can't do, at what it is about, and which strategy can.
+fn unserved(scene: &Scene, error: &StepError) -> Flaw {
+    let root = FieldPath::default();
+    let StepError::Unserved {
+        strategy,
+        feature,
+        of,
+        others,
+    } = error
+    else {
+        return Flaw::new(root.key("strategy"), error.to_string());
+    };
+    let is_axes = |joint: &Joint| joint.kind == JointKind::Axes;
+    let path = match feature {
+        Feature::Joints => root.key("joints").index(0),
+        Feature::UnheldAngles => {
+            let first = scene.joints.iter().position(is_axes);
+            root.key("joints").index(first.unwrap_or_default())
+        }
+        Feature::Deformables => root.key("deformables").index(0),
+        _ => root.key("strategy"),
+    };
+    let names: Vec<String> = others.iter().map(|name| format!("\"{name}\"")).collect();
+    let help = if names.is_empty() {
+        "no strategy serves all that this scene has: docs/strategies.md shows what each does".into()
+    } else {
+        let names = names.join(" or ");
+        format!("write `strategy = {names}` at the top of the scene")
+    };
+    let feature = feature.name();
+    let problem = format!("the strategy \"{strategy}\" does not serve {feature}{of}");
+    Flaw::new(path, problem).help(help)
 }

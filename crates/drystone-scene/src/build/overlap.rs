@@ -91,7 +91,7 @@ pub(super) fn check<S: Dimension>(
 /// Depth in m of every pair that overlaps, of which at least one body can move.
 fn depths<S: Dimension>(world: &mut World<S>) -> BTreeMap<(usize, usize), f64> {
     let mut depths = BTreeMap::new();
-    for contact in world.contacts() {
+    for contact in world.contacts().iter().filter(|c| c.is_touch()) {
         let depth = -contact.point.separation;
         if depth > 0.0 {
             let deepest: &mut f64 = depths

@@ -52,6 +52,7 @@ never_intersect! {
     closing_box: "closing-box",
     soft_chain: "soft-chain",
     trampoline: "trampoline",
+    swing: "swing",
     hanging_rope: "hanging-rope",
 }
 

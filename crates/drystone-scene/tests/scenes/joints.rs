@@ -46,8 +46,9 @@ fn error(joint: &str, strategy: &str) -> String {
 fn mistakes_in_joints_are_named() {
     let ball = "kind = \"ball\"\na = \"post\"\nb = \"bob\"";
     assert_eq!(error(ball, "substep"), "");
+    assert_eq!(error(ball, "velocity"), "");
     for (joint, strategy, word) in [
-        (ball, "velocity", "substep"),
+        (ball, "barrier", "`strategy = \"velocity\" or \"substep\"`"),
         (
             "kind = \"ball\"\na = \"post\"\nb = \"bop\"",
             "substep",
@@ -78,5 +79,79 @@ fn mistakes_in_joints_are_named() {
     ] {
         let message = error(joint, strategy);
         assert!(message.contains(word), "{joint}: {message}");
+    }
+}
+
+const SOFT: &str = "[[deformables]]\nname = \"cloth\"\nposition = [0, 3, 0]\n\
+                    shape.cloth = { size = [1, 1], cells = [4, 4] }\n";
+const BALL: &str = "kind = \"ball\"\na = \"post\"\nb = \"bob\"\n";
+const LOOSE: &str = "name = \"gimbal\"\nkind = \"axes\"\na = \"post\"\nb = \"bob\"\n\
+                     linear = [{ free = true }, { free = true }, { free = true }]\n";
+
+/// A scene with a joint and a cloth.
+fn mixed(strategy: &str, joint: &str) -> Scene {
+    let text = format!(
+        "dimension = 3\n{strategy}\n\
+         [[bodies]]\nname = \"post\"\nkind = \"fixed\"\nshape.ball.radius = 0.1\n\
+         [[bodies]]\nname = \"bob\"\nshape.ball.radius = 0.1\nposition = [1, 0, 0]\n\
+         [[joints]]\n{joint}{SOFT}"
+    );
+    Scene::from_toml(&text, "mixed.toml").unwrap()
+}
+
+#[test]
+fn joints_and_deformables_are_stepped_by_velocity_unasked() {
+    let scene = mixed("", BALL);
+    assert_eq!(scene.strategy_name(), "velocity");
+    let mut world = scene.build().unwrap();
+    for _ in 0..10 {
+        world.step().unwrap();
+    }
+    assert!(mixed("strategy = \"velocity\"", BALL).build().is_ok());
+}
+
+#[test]
+fn remedies_are_strategies_that_serve_the_scene() {
+    for (strategy, about) in [
+        ("substep", "deformables (`cloth`)"),
+        ("barrier", "joints (`joint 0`)"),
+        ("penalty", "joints (`joint 0`)"),
+    ] {
+        let scene = mixed(&format!("strategy = \"{strategy}\""), BALL);
+        let error = scene.build().unwrap_err().to_string();
+        let remedy = "write `strategy = \"velocity\"` at the top";
+        assert!(error.contains(about) && error.contains(remedy), "{error}");
+    }
+    let error = error(LOOSE, "velocity");
+    assert!(
+        error.contains("`gimbal`") && error.contains("joints[0]"),
+        "{error}"
+    );
+    assert!(error.contains("write `strategy = \"substep\"`"), "{error}");
+    let error = mixed("", LOOSE).build().unwrap_err().to_string();
+    assert!(error.contains("no strategy serves"), "{error}");
+}
+
+#[test]
+fn the_swing_stays_on_its_hooks_and_the_jelly_on_the_seat() {
+    let entry = gallery::find("swing").unwrap();
+    let AnyWorld::Solid(mut world) = entry.scene().unwrap().build().unwrap() else {
+        panic!("it is in space");
+    };
+    let mut largest = (0.0_f64, 0.0_f64);
+    for _ in 0..960 {
+        world.step().unwrap();
+        let (gap, angle) = world.joint_error();
+        largest = (largest.0.max(gap), largest.1.max(angle));
+    }
+    assert!(largest.0 < 1e-3, "{largest:?}");
+    let bodies = world.bodies();
+    let seat = world.pose(world.body("seat").unwrap()).unwrap();
+    let of_jelly = |k: &usize| bodies.name(*k).starts_with("jelly/");
+    let nodes: Vec<usize> = (0..bodies.len()).filter(of_jelly).collect();
+    assert!(!nodes.is_empty());
+    for k in nodes {
+        let at = bodies.origin(k).position - seat.position;
+        assert!(at.length() < 0.6, "{at}");
     }
 }

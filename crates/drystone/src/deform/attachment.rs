@@ -86,6 +86,7 @@ fn six<S: Space>(attachment: &Attachment, bodies: &Bodies<S>) -> impl Iterator<I
             },
             slide: S::Vector::default(),
             impulse: S::Vector::default(),
+            bend: 0.0,
             anchor: S::Vector::default(),
             nodes: [
                 None,

@@ -166,6 +166,7 @@ impl Course {
             surface: rules.materials.between(material(a_body), material(b_body)),
             slide: S::Vector::default(),
             impulse: S::Vector::default(),
+            bend: 0.0,
             anchor: S::Vector::default(),
             nodes: [of_nodes(0, a), of_nodes(1, b)],
         })

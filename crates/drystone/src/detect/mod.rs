@@ -14,6 +14,8 @@ pub(crate) mod continuous;
 pub mod rules;
 
 use crate::body::Bodies;
+use crate::deform::attachment::ATTACHED;
+use crate::joint::contacts::JOINED;
 use crate::material::Surface;
 use crate::shape::{Bounds, ContactPoint, FeatureId, Geometry, ball_on_ball};
 use crate::space::{Linear, Space};
@@ -37,8 +39,12 @@ pub struct Contact<S: Space> {
     pub slide: S::Vector,
     /// Impulse on B in the last step in N·s, world axes; zero for a new contact.
     pub impulse: S::Vector,
-    /// The point in A's axes, by which a contact whose features changed is recognised.
+    /// The point in A's axes, by which a contact whose features changed is recognised; of a joint,
+    /// from the origin of B's frame to the point, world axes, m.
     pub(crate) anchor: S::Vector,
+    /// By how much the separation will change in the coming step beyond what its rate says, m:
+    /// known of joints, 0 of all others.
+    pub(crate) bend: f64,
     /// The points of deformables that touch, of either side where it is such; `a` or `b` is then
     /// one of the nodes.
     pub nodes: [Option<NodePoint>; 2],
@@ -59,6 +65,18 @@ impl<S: Space> Contact<S> {
         let of = |body: u32, nodes: Option<NodePoint>| nodes.map_or([body; 3], |n| n.bodies);
         let list = [of(self.a, self.nodes[0]), of(self.b, self.nodes[1])];
         list.into_iter().flatten()
+    }
+
+    /// Whether two surfaces touch or may: what holds an attached node or a joint is a contact of
+    /// the problem, but touches nothing. Touches stand before all others in lists of contacts.
+    #[must_use]
+    pub fn is_touch(&self) -> bool {
+        self.point.feature.part_a != ATTACHED && !self.is_of_joint()
+    }
+
+    /// Whether it is a joint's.
+    pub(crate) fn is_of_joint(&self) -> bool {
+        self.point.feature.part_a == JOINED
     }
 
     /// Whether a face or an edge of a deformable takes part.
@@ -106,6 +124,7 @@ pub(crate) fn detect<S: Space>(
             surface,
             slide,
             impulse: S::Vector::default(),
+            bend: 0.0,
             anchor: frame_a.local_point(point.position),
             nodes: [None; 2],
         }));

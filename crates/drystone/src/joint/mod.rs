@@ -18,10 +18,15 @@
 //!
 //! In the plane a hinge is a pin, and an angle is about the axis that leaves the plane.
 //!
+//! The strategy `substep` solves joints as [linkages](crate::substep), `velocity` as contacts
+//! (`contacts.rs`) and forces (`drives.rs`).
+//!
 //! Signs: a coordinate is that of B's frame as seen from A's; a force along it acts on B, its
 //! opposite on A.
 
 mod angles;
+pub(crate) mod contacts;
+pub(crate) mod drives;
 pub(crate) mod rows;
 pub(crate) mod store;
 
@@ -319,6 +324,9 @@ pub enum JointError {
     /// One body twice.
     #[error("a joint ties two different bodies together")]
     SameBody,
+    /// A node of a deformable.
+    #[error("body {0} is a node of a deformable; attach the node to a body, and join that")]
+    Node(char),
     /// Nothing to hold.
     #[error("a joint needs a body that contacts move; both are fixed or follow scripts")]
     BothFixed,

@@ -38,6 +38,8 @@ pub(crate) struct Held<S: Space> {
     pub(crate) collides: bool,
     pub(crate) break_force: f64,
     pub(crate) break_torque: f64,
+    /// What its drives did in the last step of the strategy `velocity`, row by row: N·s or N·m·s.
+    pub(crate) driven: Vec<f64>,
 }
 
 impl<S: Space> Held<S> {
@@ -47,7 +49,7 @@ impl<S: Space> Held<S> {
     }
 
     /// Calls `f` with every row as bodies are now.
-    fn for_each_row_now(
+    pub(crate) fn for_each_row_now(
         &self,
         bodies: &Bodies<S>,
         roles: &[(Coordinate, Role)],
@@ -132,10 +134,6 @@ impl<S: Space> Joints<S> {
         self.list.iter().map(Option::as_ref)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.list.len() == self.vacant.len()
-    }
-
     pub(crate) fn get(&self, id: JointId) -> Option<&Held<S>> {
         let k = id.place as usize;
         let is_same = self.generation.get(k) == Some(&id.generation);
@@ -160,9 +158,20 @@ impl<S: Space> Joints<S> {
         Joint::<S>::new(a, b, kind).check()?;
         if let Some(Some(joint)) = self.list.get_mut(id.place as usize) {
             joint.kind = kind;
+            joint.driven.clear();
             self.version += 1;
         }
         Ok(ends)
+    }
+
+    /// Notes what a drive did in a step, N·s or N·m·s.
+    pub(crate) fn note_drive(&mut self, place: u32, row: usize, impulse: f64) {
+        if let Some(Some(joint)) = self.list.get_mut(place as usize) {
+            if joint.driven.len() <= row {
+                joint.driven.resize(row + 1, 0.0);
+            }
+            joint.driven[row] = impulse;
+        }
     }
 
     /// Whether numbers from outside fit together.
@@ -207,6 +216,11 @@ impl<S: Space> Joints<S> {
         if a == b {
             return Err(JointError::SameBody);
         }
+        for (end, name) in [(a, 'a'), (b, 'b')] {
+            if bodies.node_of[end] != 0 {
+                return Err(JointError::Node(name));
+            }
+        }
         if !(bodies.is_dynamic(a) || bodies.is_dynamic(b)) {
             return Err(JointError::BothFixed);
         }
@@ -228,6 +242,7 @@ impl<S: Space> Joints<S> {
             collides: joint.collides,
             break_force: joint.break_force,
             break_torque: joint.break_torque,
+            driven: Vec::new(),
         };
         if self.vacant.pop().is_some() {
             self.list[k] = Some(held);
@@ -349,6 +364,17 @@ pub(crate) fn reaction<S: Space>(
         }
     });
     sum
+}
+
+impl<S: Space> std::ops::Add for Reaction<S> {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            force: self.force + other.force,
+            torque: self.torque + other.torque,
+        }
+    }
 }
 
 impl<S: Space> Reaction<S> {

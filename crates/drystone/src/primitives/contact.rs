@@ -39,6 +39,7 @@ pub(crate) fn contact_of<S: Space>(
         surface: materials.between(material(a), material(b)),
         slide: slide - normal * normal.dot(slide),
         impulse: S::Vector::default(),
+        bend: 0.0,
         anchor: S::Vector::default(),
         nodes: nodes_of(primitives, encounter, witness, bodies),
     }

@@ -10,6 +10,8 @@
 //!   ($d + h u_N^* < 0$), Newton's hypothesis asks for $t = -e\,u_N^-$ instead. With
 //!   [`ImpactLaw::Reflection`] the impacts of a cluster are worked out together: [`super::impact`].
 //!
+//! * **joint**: $t = -(\max(d, 0) + q)/h$, q being the bend of its coordinate: [`crate::joint`].
+//!
 //! $u_N^-$ is the velocity at the **start of the step, before forces** (as in Moreau's time
 //! stepping), not the free velocity. A body at rest has $u_N^- = 0$ and does not bounce off the
 //! gravity of one step; and with symplectic Euler an elastic bounce then keeps the discrete
@@ -19,7 +21,6 @@
 use super::impact::{Bounce, Collision, ImpactLaw, reflect};
 use super::{ContactProblem, Island, Response, Row, Side};
 use crate::body::{Bodies, Kind, Motion};
-use crate::deform::attachment::ATTACHED;
 use crate::detect::{Contact, NodePoint};
 use crate::forest::Forest;
 use crate::shape::{ContactPoint, Geometry};
@@ -94,9 +95,7 @@ pub fn assemble<S: Space>(
         let row = problem.rows.len();
         let side_of = |nodes: Option<NodePoint>, body: u32, outward: f64| match nodes {
             Some(NodePoint { bodies, weights }) => Side::Nodes { bodies, weights },
-            None if contact.point.feature.part_a == ATTACHED => {
-                side_at(bodies, body, contact.point.position)
-            }
+            None if !contact.is_touch() => side_at(bodies, body, contact.point.position),
             None => side(bodies, body, &contact.point, outward),
         };
         let mut sides = [
@@ -130,12 +129,15 @@ pub fn assemble<S: Space>(
 
 /// How all bodies answer impulses.
 pub(crate) fn responses<S: Space>(bodies: &Bodies<S>) -> Vec<Response<S>> {
-    (0..bodies.len())
-        .map(|k| Response {
-            inv_mass: bodies.inertial[k].inv_mass,
-            inv_inertia: bodies.world_inv_inertia(k),
-        })
-        .collect()
+    (0..bodies.len()).map(|k| response(bodies, k)).collect()
+}
+
+/// How a body answers impulses.
+pub(crate) fn response<S: Space>(bodies: &Bodies<S>, k: usize) -> Response<S> {
+    Response {
+        inv_mass: bodies.inertial[k].inv_mass,
+        inv_inertia: bodies.world_inv_inertia(k),
+    }
 }
 
 /// Works impacts out together and writes their outcome into the targets.
@@ -235,7 +237,7 @@ fn target<S: Space>(
     rules: &ContactRules,
 ) -> f64 {
     let d = contact.point.separation;
-    let resting = -d.max(0.0) / dt;
+    let resting = -(d.max(0.0) + contact.bend) / dt;
     let meets = d + dt * free < 0.0;
     let bounces_alone = rules.impact == ImpactLaw::Newton;
     if bounces_alone && meets && before < -rules.restitution_threshold {

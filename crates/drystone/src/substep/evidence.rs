@@ -229,6 +229,7 @@ impl<S: Space> RealTime<S> {
                 },
                 slide: S::Vector::default(),
                 impulse: S::Vector::default(),
+                bend: 0.0,
                 anchor: S::Vector::default(),
                 nodes: [None; 2],
             }));

@@ -443,6 +443,7 @@ impl<S: Space> Patches<S> {
                     surface: patch.surface,
                     slide: patch.slide,
                     impulse: S::to_world(&patch.basis, local) * dt + struck,
+                    bend: 0.0,
                     anchor: bodies
                         .origin(patch.a as usize)
                         .local_point(patch.points[k].position),

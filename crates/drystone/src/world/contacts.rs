@@ -2,7 +2,8 @@
 
 use super::World;
 use crate::deform::{attachment, proximity};
-use crate::detect::detect;
+use crate::detect::{Contact, detect};
+use crate::joint;
 use crate::problem::Impulses;
 use crate::problem::assemble::Assembled;
 use crate::settings::Strategy;
@@ -36,9 +37,10 @@ impl<S: Space> World<S> {
 
     pub(super) fn find_contacts(&mut self) {
         let ahead = self.settings.lookahead();
-        // Contacts among deformables stand after all others.
-        let count = self.contacts.partition_point(|c| !c.is_soft());
-        let (others, soft) = self.contacts.split_at(count);
+        // In this order: bodies, deformables, attachments, joints.
+        let touches = self.contacts.partition_point(|c| !c.is_of_joint());
+        let (touches, joined) = self.contacts.split_at(touches);
+        let (others, soft) = touches.split_at(touches.partition_point(|c| !c.is_soft()));
         let mut contacts = detect(&self.bodies, &self.pair_rules(), &ahead, others);
         contacts.extend(proximity::contacts(
             &self.deformables,
@@ -49,7 +51,18 @@ impl<S: Space> World<S> {
         ));
         let attached = self.deformables.attached();
         contacts.extend(attachment::contacts(attached, &self.bodies, soft));
+        contacts.extend(self.contacts_of_joints(joined));
         self.contacts = contacts;
         self.changes = Changes::default();
+    }
+
+    /// The contacts that hold joints, in the strategy that holds them by contacts.
+    fn contacts_of_joints(&self, previous: &[Contact<S>]) -> Vec<Contact<S>> {
+        match self.settings.strategy {
+            Strategy::Velocity => {
+                joint::contacts::contacts(&self.joints, &self.bodies, self.settings.dt, previous)
+            }
+            _ => Vec::new(),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::World;
 use crate::detect::Contact;
 use crate::forest::Forest;
-use crate::joint::store::{Held, reaction};
+use crate::joint::store::Held;
 use crate::joint::{Axis, Freedom, JointKind};
 use crate::shape::Pose;
 use crate::space::{Components, Space};
@@ -76,8 +76,7 @@ impl<S: Space> World<S> {
                     ..FrameJoint::default()
                 };
             };
-            let forces = self.real_time.joint_forces(place);
-            let carried = reaction(&self.bodies, held, &forces);
+            let carried = self.carried(place, held);
             let (error_m, error_rad) = held.error(&self.bodies);
             FrameJoint {
                 force: carried.force.to_array3(),

@@ -20,13 +20,11 @@ pub enum StepError {
         /// Time at the start of that step, s.
         time: f64,
     },
-    /// Joints in a world whose strategy does not know them.
-    #[error("joints need the strategy `substep`")]
-    JointsNeedSubstep,
     /// Something in a world that its strategy does not serve.
     #[error(
-        "the strategy `{strategy}` does not serve {}{of}; docs/strategies.md says which does",
-        feature.name()
+        "the strategy `{strategy}` does not serve {}{of}; {}",
+        feature.name(),
+        remedy(others)
     )]
     Unserved {
         /// Its name.
@@ -35,6 +33,8 @@ pub enum StepError {
         feature: Feature,
         /// Which body or materials have it, in words.
         of: String,
+        /// Strategies that serve all that the world has.
+        others: Vec<&'static str>,
     },
     /// Bodies that touch or overlap where a strategy must start from a state without.
     #[error(
@@ -102,4 +102,19 @@ pub enum AccessError {
     /// The deformable is not of this world, or no more.
     #[error("there is no such deformable in this world")]
     NoDeformable,
+}
+
+/// What would be right, of the strategies that serve a world.
+fn remedy(others: &[&str]) -> String {
+    let quoted: Vec<String> = others.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.split_last() {
+        None => "no strategy serves all that this world has (docs/strategies.md)".to_owned(),
+        Some((only, [])) => format!("{only} serves all that this world has"),
+        Some((last, rest)) => {
+            format!(
+                "{} and {last} serve all that this world has",
+                rest.join(", ")
+            )
+        }
+    }
 }

@@ -32,7 +32,7 @@ use crate::detect::rules::{Hooks, PairRules};
 use crate::events::{Event, Watch};
 use crate::impacts::{Memory, Resolution};
 use crate::integrate;
-use crate::joint::Joints;
+use crate::joint::{Joints, drives};
 use crate::material::Materials;
 use crate::problem::ContactProblem;
 use crate::problem::assemble::{assemble, warm_start};
@@ -268,6 +268,8 @@ impl<S: Space> World<S> {
         let rules = self.settings.contact;
         let mut assembled = assemble(&self.bodies, &self.contacts, free, dt, &rules);
         let mut impulses = warm_start(&assembled, &self.contacts);
+        let driven = drives::act(&self.joints, &self.bodies, &mut assembled, &mut impulses);
+        drives::enter(&driven, &self.bodies, &mut ledger);
         let solver = &mut self.settings.solver;
         let solve = elastic.settle(&self.bodies, solver, &mut assembled, &mut impulses);
         let mut velocities = assembled.problem.velocities(&impulses).motion;
@@ -286,6 +288,7 @@ impl<S: Space> World<S> {
         self.advance(&velocities, nudges.as_deref())?;
 
         self.keep_impulses(&assembled, &impulses);
+        drives::keep(&driven, &mut self.joints);
         watch(Phase::Motion);
         self.find_contacts();
         watch(Phase::Detection);
@@ -355,13 +358,12 @@ impl<S: Space> World<S> {
         // Where elastic forces are no numbers, the step says so; here they are left out.
         let rule = self.rule(Effort::Full);
         let _ = Elastic::new(&mut self.deformables, &self.bodies, &mut free, rule, &[]);
-        assemble(
-            &self.bodies,
-            &self.contacts,
-            free,
-            dt,
-            &self.settings.contact,
-        )
-        .problem
+        let rules = &self.settings.contact;
+        let mut assembled = assemble(&self.bodies, &self.contacts, free, dt, rules);
+        if let Strategy::Velocity = self.settings.strategy {
+            let mut impulses = warm_start(&assembled, &self.contacts);
+            drives::act(&self.joints, &self.bodies, &mut assembled, &mut impulses);
+        }
+        assembled.problem
     }
 }

@@ -46,14 +46,16 @@ impl<S: Space> World<S> {
         self.step
     }
 
-    /// Contacts at the present poses.
+    /// Contacts at the present poses, those that hold attached nodes and joints at the end:
+    /// [`Contact::is_touch`].
     #[must_use]
     pub fn contacts(&mut self) -> &[Contact<S>] {
         self.refresh_contacts();
         &self.contacts
     }
 
-    /// Contacts that the last step solved, with their impulses.
+    /// Contacts that the last step solved, with their impulses, those that hold attached nodes and
+    /// joints at the end: [`Contact::is_touch`].
     #[must_use]
     pub fn solved_contacts(&self) -> Cow<'_, [Contact<S>]> {
         match &self.settings.strategy {
@@ -163,6 +165,8 @@ impl<S: Space> World<S> {
             separation: c.point.separation,
         };
         let solved = self.solved_contacts();
+        // What holds attached nodes and joints is nothing to see.
+        let touches = solved.iter().take_while(|c| c.is_touch());
         Frame {
             time: self.time,
             step: self.step,
@@ -173,7 +177,7 @@ impl<S: Space> World<S> {
             rotations: all.map(|k| S::quaternion(bodies.rotation[k])).collect(),
             velocities: bodies.motion.iter().map(|m| m.linear.to_array3()).collect(),
             spins: bodies.motion.iter().map(|m| m.spin.to_array3()).collect(),
-            contacts: solved.iter().map(contact).collect(),
+            contacts: touches.map(contact).collect(),
             islands: self.islands(&solved),
             asleep: self.sleepers(),
             joints: self.frame_joints(),

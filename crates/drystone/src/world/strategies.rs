@@ -5,18 +5,22 @@ use crate::barrier::{self, Barrier, Evidence};
 use crate::body::{Kind, Motion};
 use crate::certify::law::Answered;
 use crate::certify::{Certificate, Ledger, Solved, certify};
+use crate::deform::Soft;
 use crate::deform::attachment::Attachment;
 use crate::deform::coupling::Elastic;
 use crate::deform::gradients::Effort;
 use crate::detect::rules::PairRules;
 use crate::impacts::{self, Impacts, Outcome};
 use crate::integrate;
+use crate::joint::JointKind;
+use crate::joint::contacts::unheld_angle;
 use crate::material::MaterialId;
 use crate::penalty::{self, Penalty};
 #[cfg(test)]
 use crate::primitives::Search;
 use crate::primitives::{Failure, Poses, Primitives, Reach};
 use crate::problem::assemble::assemble;
+use crate::problem::impact::ImpactLaw;
 use crate::settings::{Feature, Settings, Strategy};
 use crate::space::{Components, Space};
 use crate::substep::crew;
@@ -28,28 +32,54 @@ impl<S: Space> World<S> {
     /// before the first to hear of it in time.
     pub fn check_strategy(&self) -> Result<(), StepError> {
         let strategy = &self.settings.strategy;
-        if !self.joints.is_empty() && strategy.refuses(Feature::Joints) {
-            return Err(StepError::JointsNeedSubstep);
-        }
-        let soft = |w: &Self| {
-            w.deformables
-                .iter()
-                .next()
-                .map(|s| format!(" (`{}`)", s.name))
+        self.unserved(strategy).map_or(Ok(()), |(feature, of)| {
+            let served = |name: &&str| {
+                let other = Strategy::named(name);
+                other.is_some_and(|other| self.unserved(&other).is_none())
+            };
+            Err(StepError::Unserved {
+                strategy: strategy.name(),
+                feature,
+                of,
+                others: Strategy::NAMES.into_iter().filter(served).collect(),
+            })
+        })
+    }
+
+    /// What the world has that a strategy does not serve, and what has it, in words.
+    fn unserved(&self, strategy: &Strategy) -> Option<(Feature, String)> {
+        let named = |name: Option<&String>| name.map(|name| format!(" (`{name}`)"));
+        let joint = |is_such: &dyn Fn(&JointKind) -> bool| {
+            let mut such = self.joints.iter().filter(|(_, j)| is_such(&j.kind));
+            named(such.next().map(|(_, joint)| &joint.name))
         };
-        self.refuse(Feature::Deformables, soft)?;
-        self.refuse(Feature::Attachments, |w| {
-            let mut attached = w.deformables.iter().filter(|s| !s.attached.is_empty());
-            attached.next().map(|s| format!(" (`{}`)", s.name))
-        })?;
-        self.check_carriers()?;
-        self.refuse(Feature::Hooks, |w| {
-            w.hooks.0.as_ref().map(|_| String::new())
-        })?;
-        self.refuse(Feature::OneWay, |w| {
-            w.find(|k| w.bodies.one_way[k].is_some())
-        })?;
-        self.refuse(Feature::Restitution, Self::bouncing)
+        let soft = |is_such: &dyn Fn(&Soft) -> bool| {
+            let mut such = self.deformables.iter().filter(|s| is_such(s));
+            named(such.next().map(|soft| &soft.name))
+        };
+        let reflects = self.settings.contact.impact == ImpactLaw::Reflection;
+        let found = |feature: Feature| match feature {
+            Feature::Joints => joint(&|_| true),
+            Feature::UnheldAngles => joint(&unheld_angle::<S>),
+            Feature::Deformables => soft(&|_| true),
+            Feature::PinnedAttachments => self.pinned_attachment(),
+            Feature::Hooks => self.hooks.0.as_ref().map(|_| String::new()),
+            Feature::OneWay => self.find(|k| self.bodies.one_way[k].is_some()),
+            Feature::Restitution => self.bouncing(),
+            Feature::Reflection => reflects.then(String::new),
+            Feature::Symplectic => None,
+        };
+        let refused = Feature::ALL.into_iter().filter(|f| strategy.refuses(*f));
+        let mut refused = refused.filter_map(|f| Some((f, found(f)?)));
+        // Reflections know contacts that push; a joint holds from both sides.
+        let mixed = || {
+            let joint = reflects.then(|| joint(&|_| true))??;
+            Some((
+                Feature::Reflection,
+                format!(" in a world with joints{joint}"),
+            ))
+        };
+        refused.next().or_else(mixed)
     }
 
     /// Whether a step can start from where bodies stand: strategies that watch motion need gaps
@@ -72,39 +102,13 @@ impl<S: Space> World<S> {
         apart.map_err(|failure| self.failed(failure))
     }
 
-    /// Fails if the strategy does not serve a feature and `found` finds it.
-    fn refuse(
-        &self,
-        feature: Feature,
-        found: impl Fn(&Self) -> Option<String>,
-    ) -> Result<(), StepError> {
-        let strategy = &self.settings.strategy;
-        if !strategy.refuses(feature) {
-            return Ok(());
-        }
-        found(self).map_or(Ok(()), |of| {
-            Err(StepError::Unserved {
-                strategy: strategy.name(),
-                feature,
-                of,
-            })
-        })
-    }
-
-    /// Whether every attached node can be carried by its body, which is how `barrier` serves them.
-    fn check_carriers(&self) -> Result<(), StepError> {
+    /// A node that can't move and is attached to a body that can, in words.
+    fn pinned_attachment(&self) -> Option<String> {
         let moves = |k: u32| self.bodies.is_dynamic(k as usize);
-        let is_barrier = matches!(self.settings.strategy, Strategy::Barrier(_));
-        let mut attached = self.deformables.attached().filter(|_| is_barrier);
-        let Some(held) = attached.find(|a| moves(a.body) && !moves(a.node)) else {
-            return Ok(());
-        };
+        let mut attached = self.deformables.attached();
+        let held = attached.find(|a| moves(a.body) && !moves(a.node))?;
         let [node, body] = [held.node, held.body].map(|k| self.bodies.name(k as usize));
-        Err(StepError::Unserved {
-            strategy: self.settings.strategy.name(),
-            feature: Feature::Attachments,
-            of: format!(" that can move if the node can't (`{node}` and `{body}`)"),
-        })
+        Some(format!(" (`{node}` and `{body}`)"))
     }
 
     /// The first body that is such, in words.

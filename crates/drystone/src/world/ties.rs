@@ -2,12 +2,13 @@
 
 use super::{AccessError, World};
 use crate::body::BodyId;
-use crate::joint::store::reaction;
-use crate::joint::{Joint, JointError, JointId, JointKind, Reaction};
+use crate::joint::store::{Held, reaction};
+use crate::joint::{Joint, JointError, JointId, JointKind, Reaction, contacts, drives};
+use crate::settings::Strategy;
 use crate::space::Space;
 
 impl<S: Space> World<S> {
-    /// Ties two bodies together. Only the strategy `substep` knows joints.
+    /// Ties two bodies together, in the strategies `substep` and `velocity`.
     ///
     /// ```
     /// use drystone::{Body, Joint, Settings, Shape3, Strategy, Substep, World3, glam::DVec3};
@@ -79,8 +80,24 @@ impl<S: Space> World<S> {
     #[must_use]
     pub fn reaction(&self, id: JointId) -> Option<Reaction<S>> {
         let joint = self.joints.get(id)?;
-        let forces = self.real_time.joint_forces(id.place);
-        Some(reaction(&self.bodies, joint, &forces))
+        Some(self.carried(id.place, joint))
+    }
+
+    /// What the joint at a place carried in the last step: by its contacts and its drives, or as
+    /// the strategy `substep` knows it.
+    pub(super) fn carried(&self, place: u32, joint: &Held<S>) -> Reaction<S> {
+        if let Strategy::Substep(_) = self.settings.strategy {
+            let forces = self.real_time.joint_forces(place);
+            return reaction(&self.bodies, joint, &forces);
+        }
+        // The length of the last step; the settings may have changed since.
+        let (_, _, dt) = self.even_since;
+        if dt <= 0.0 {
+            return Reaction::default();
+        }
+        let generation = self.joints.id(place).generation;
+        contacts::reaction(&self.solved, (place, generation), dt)
+            + reaction(&self.bodies, joint, &drives::forces(joint, dt))
     }
 
     /// How far joints are from what they hold together: the largest distance in m and the largest
@@ -92,9 +109,9 @@ impl<S: Space> World<S> {
 
     /// Removes the joints that carried more than they can, and says so.
     pub(super) fn break_joints(&mut self) {
-        let is_broken = |(place, joint): &(u32, &crate::joint::store::Held<S>)| {
+        let is_broken = |(place, joint): &(u32, &Held<S>)| {
             let may = joint.break_force.is_finite() || joint.break_torque.is_finite();
-            may && reaction(&self.bodies, joint, &self.real_time.joint_forces(*place)).breaks(joint)
+            may && self.carried(*place, joint).breaks(joint)
         };
         let broken: Vec<JointId> = self
             .joints
