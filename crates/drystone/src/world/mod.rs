@@ -22,7 +22,7 @@ use std::sync::Arc;
 use crate::body::{Bodies, BodyId, BodyState};
 use crate::ccd::broad::BroadPhase;
 use crate::certify::law::Answered;
-use crate::certify::{Certificate, Solved, certify};
+use crate::certify::{Certificate, Ledger, Solved, certify};
 use crate::deform::Deformables;
 use crate::deform::coupling::{Elastic, Rule, touched};
 use crate::deform::gradients::Effort;
@@ -256,14 +256,10 @@ impl<S: Space> World<S> {
 
         let (mut free, mut ledger) = self.apply_forces();
         let rule = self.rule(Effort::Full);
-        let mut elastic = Elastic::new(
-            &mut self.deformables,
-            &self.bodies,
-            &mut free,
-            rule,
-            &touched(&self.bodies, &self.contacts),
-        )
-        .map_err(StepError::Elastic)?;
+        let touched = touched(&self.bodies, &self.contacts);
+        let deformables = &mut self.deformables;
+        let mut elastic = Elastic::new(deformables, &self.bodies, &mut free, rule, &touched)
+            .map_err(StepError::Elastic)?;
         watch(Phase::Elastic);
         let rules = self.settings.contact;
         let mut assembled = assemble(&self.bodies, &self.contacts, free, dt, &rules);
@@ -292,21 +288,14 @@ impl<S: Space> World<S> {
         watch(Phase::Motion);
         self.find_contacts();
         watch(Phase::Detection);
-        let certificate = self.is_sampled().then(|| Certificate {
-            step: self.step,
-            ..certify(
-                &self.bodies,
-                &self.contacts,
-                &Solved {
-                    contacts: &self.solved,
-                    assembled: &assembled,
-                    impulses: &impulses,
-                    nudges: nudges.as_deref(),
-                    reached: None,
-                },
-                &ledger,
-            )
-        });
+        let solved = Solved {
+            contacts: &self.solved,
+            assembled: &assembled,
+            impulses: &impulses,
+            nudges: nudges.as_deref(),
+            reached: None,
+        };
+        let certificate = self.certificate(&solved, &ledger);
         watch(Phase::Certificate);
         let contacts = impulses.local.len();
         self.last = Some(Answered {
@@ -321,6 +310,14 @@ impl<S: Space> World<S> {
             certificate,
             rescue,
             resolution: Resolution::default(),
+        })
+    }
+
+    /// What the judge says of the step that was just made, if it is sampled.
+    fn certificate(&self, solved: &Solved<'_, S>, ledger: &Ledger<S>) -> Option<Certificate> {
+        self.is_sampled().then(|| Certificate {
+            step: self.step,
+            ..certify(&self.bodies, &self.contacts, solved, ledger)
         })
     }
 

@@ -31,6 +31,7 @@ mod impacts;
 mod intersect_meshes;
 mod joint_loops;
 mod joints;
+mod joints_together;
 mod joints_velocity;
 mod judge;
 mod large_cloth;
