@@ -24,9 +24,9 @@
 //! The sweeps are as many whatever happens, so that nothing far away changes a bit, and start from
 //! the last step's λ and γ. What they leave is an error of the drive: its force is a little off
 //! what its law asks at the speed that the solver then finds, and within its largest force all the
-//! same; no law of contact is broken by it. Elastic forces are not in view: a motor that starts to
-//! lift a cloth has the weight of the nodes that touch in its first step, and learns of the rest
-//! as the impulses that it starts from do.
+//! same; no law of contact is broken by it. Elastic forces are not in view: of a cloth that hangs
+//! on it a motor sees the nodes that are attached, and it is slower than its goal by what the rest
+//! of the cloth pulls in a step.
 
 use super::rows::{Role, Row, rows_of};
 use super::store::{Held, Joints};
@@ -37,8 +37,8 @@ use crate::problem::{ContactProblem, Impulses, Island, Response};
 use crate::solve::sweep::Sweeper;
 use crate::space::{Components, Linear, Space};
 
-/// Sweeps over contacts and drives. From the last step's impulses a motor that lifts a beam by its
-/// end is at its speed to a thousandth within the first few steps.
+/// Sweeps over contacts and drives. With these a motor that lifts a beam by its end has its speed to
+/// a thousandth, as a test says.
 const SWEEPS: u32 = 30;
 
 /// A drive on its way through a step.
