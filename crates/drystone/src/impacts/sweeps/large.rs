@@ -30,7 +30,7 @@ use blocks::{BLOCK, Blocks, Colour};
 /// Part of the tolerance by which a contact's velocity may change without others being told.
 const QUIET: f64 = 0.2;
 /// Contacts for each thread at least: fewer are done before threads have met.
-const PER_THREAD: usize = 500;
+const PER_THREAD: usize = 4000;
 
 /// Sweeps over what is due for each sweep over everything that may be made.
 const PATIENT: u32 = 2;
