@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn a_strategy_that_can_not_step_a_scene_is_refused() {
         for (name, strategy, why) in [
-            ("heavy-chain", "velocity", "joints"),
+            ("heavy-chain", "parallel", "joints"),
             ("flag", "substep", "deformables"),
         ] {
             let scene = drystone_scene::gallery::find(name)
