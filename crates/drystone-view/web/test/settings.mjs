@@ -10,8 +10,8 @@ export function settingChecks({ browser, page, probe, until, press, open, pause,
         await open('heavy-chain', 0.05);
         await page.click('[data-tab=settings]');
         const names = await page.locator('#set-strategy option').allTextContents();
-        assert.ok(names.includes('velocity') && names.includes('substep'), `${names}`);
-        await page.selectOption('#set-strategy', 'velocity');
+        assert.ok(names.includes('parallel') && names.includes('substep'), `${names}`);
+        await page.selectOption('#set-strategy', 'parallel');
         await page.waitForFunction(() => /joints/.test(document.querySelector('.toast')?.textContent ?? ''));
         await page.waitForFunction(() => document.querySelector('#set-strategy').value === 'substep');
         assert.equal((await probe('settings')).strategy, 'substep');
