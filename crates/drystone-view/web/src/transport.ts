@@ -12,6 +12,8 @@ export class Transport {
   private readonly slider = el('input', { type: 'range', min: '0', max: '1', step: 'any', class: 'scrub', 'aria-label': 'Time' });
   private readonly clock = el('output', { class: 'clock' });
   private scrubbing = false;
+  /** Whether the button offers to pause. */
+  private offersPause = false;
 
   constructor(private readonly model: Model) {
     const { source } = model;
@@ -46,7 +48,10 @@ export class Transport {
   }
 
   private update(): void {
-    fill(this.play, icon(this.model.state.playing ? 'pause' : 'play'));
+    const { playing } = this.model.state;
+    // Only where it changes: a click is lost if what it began on is gone when the button comes up.
+    if (playing !== this.offersPause) fill(this.play, icon(playing ? 'pause' : 'play'));
+    this.offersPause = playing;
     const frame = this.model.lanes[0]?.frame;
     if (!frame) return;
     this.slider.max = String(Math.max(frame.headTime, 1e-3));

@@ -14,7 +14,12 @@ const browser = await Browser.launch(executable);
 const viewer = await startViewer(program, 'two-particles', '--paused');
 const page = await browser.page(viewer.url);
 
-const probe = (name, ...args) => page.evaluate(([name, args]) => window.drystone[name](...args), [name, args]);
+const ask = (name, ...args) => page.evaluate(([name, args]) => window.drystone[name](...args), [name, args]);
+// Pixels are those of the last picture: what has arrived since is drawn first.
+const probe = async (name, ...args) => {
+  if (name === 'pixel') await redrawn();
+  return ask(name, ...args);
+};
 const until = (test, ...args) => page.waitForFunction(test, args);
 const press = (name) => page.click(`[data-do=${name}]`);
 
@@ -34,12 +39,16 @@ async function pause() {
   }
 }
 
+/** Waits until what has arrived is drawn, however long that takes. */
+async function redrawn() {
+  await page.evaluate(async () => {
+    for (let frame = 0; frame < 3; frame++) await new Promise((next) => requestAnimationFrame(next));
+  });
+}
+
 /** A picture of a state in which nothing moves any more. */
 async function picture() {
-  const drawn = await probe('drawn');
-  await page.evaluate(() => dispatchEvent(new Event('resize')));
-  await page.waitForTimeout(300);
-  assert.ok((await probe('drawn')) >= drawn);
+  await redrawn();
   return page.screenshot();
 }
 
