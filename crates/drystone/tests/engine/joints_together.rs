@@ -1,8 +1,8 @@
 //! Joints in the strategy `velocity`: several together, for long, with deformables, solvers and
 //! snapshots.
 
-use crate::joints::{anchor3, bar};
-use crate::joints_velocity::{ball3, hinge, motor, near, run, weightless, world3};
+use crate::joints::{anchor3, ball3, bar};
+use crate::joints_velocity::{hinge, motor, near, run, weightless, world3};
 use drystone::glam::{DQuat, DVec3};
 use drystone::{
     Axis, Body, BodyId, D3, Deformable, Joint, JointKind, Mesh, Motion, Pose, Settings, Shape3,

@@ -1,10 +1,10 @@
 //! Joints in the strategy `velocity` against statics, closed forms, momentum and `substep`.
 
-use crate::joints::{anchor3, bar};
+use crate::joints::{a_thread_breaks_in, anchor3, ball3, bar};
 use drystone::glam::{DQuat, DVec2, DVec3};
 use drystone::{
-    Axis, Body, BodyId, D2, D3, Drive, Event, Freedom, Goal, Joint, JointId, Pose, Settings,
-    Shape2, Shape3, Space, World, World2, World3,
+    Axis, Body, BodyId, D2, D3, Drive, Freedom, Goal, Joint, JointId, Pose, Settings, Shape2,
+    Shape3, Space, World, World2, World3,
 };
 
 const G: f64 = 9.81;
@@ -26,12 +26,6 @@ pub(crate) fn run<S: Space>(world: &mut World<S>, seconds: f64) {
     for _ in 0..(seconds / DT).round() as u32 {
         world.step().unwrap();
     }
-}
-
-pub(crate) fn ball3(world: &mut World3, at: DVec3, mass: f64) -> BodyId {
-    let shape = Shape3::ball(0.1).unwrap();
-    let body = Body::rigid(shape).at(at).with_mass(mass);
-    world.add(body).unwrap()
 }
 
 pub(crate) fn near(measured: f64, expected: f64, part: f64) {
@@ -364,29 +358,7 @@ fn gears_turn_at_their_ratio() {
 
 #[test]
 fn a_weak_joint_breaks_and_says_so() {
-    let mut world = world3();
-    let hook = anchor3(&mut world);
-    let bob = ball3(&mut world, DVec3::new(0.0, -1.0, 0.0), 1.0);
-    let thread = Joint::ball(hook, bob).at(DVec3::ZERO);
-    let thread = thread.breaking_at(3.0 * G, f64::INFINITY);
-    let thread = world.join(thread).unwrap();
-    run(&mut world, 1.0);
-    assert!(world.events().is_empty());
-    let below = ball3(&mut world, DVec3::new(0.0, -2.0, 0.0), 5.0);
-    let between = DVec3::new(0.0, -1.5, 0.0);
-    world.join(Joint::fixed(bob, below).at(between)).unwrap();
-    let mut broke = false;
-    for _ in 0..120 {
-        world.step().unwrap();
-        broke |= world.events().contains(&Event::JointBroke {
-            joint: thread,
-            a: hook,
-            b: bob,
-        });
-    }
-    assert!(broke);
-    assert!(world.reaction(thread).is_none());
-    assert!(world.pose(bob).unwrap().position.y < -1.2);
+    a_thread_breaks_in(world3());
 }
 
 #[test]
