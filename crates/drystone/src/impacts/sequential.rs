@@ -137,9 +137,7 @@ fn resolve<S: Space>(
     // It is solved where it happens: nothing is left to close.
     let hit = hit.clone().closed();
     let mut assembled = flight.assemble(&[&hit], velocities, left, false);
-    let mut impulses = Impulses {
-        local: vec![S::Vector::default(); 1 + flight.held.len()],
-    };
+    let mut impulses = Impulses::default();
     let mut solver: SolverKind = start.settings.solver;
     crate::solve::settle::settle(&mut solver, &mut assembled, &mut impulses);
     let after = assembled.problem.velocities(&impulses).motion;

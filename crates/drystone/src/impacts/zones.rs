@@ -69,9 +69,7 @@ fn inelastic<S: Space>(
 ) {
     let list: Vec<&Hit<S>> = hits.iter().collect();
     let mut assembled = flight.assemble(&list, velocities, dt, true);
-    let mut impulses = Impulses {
-        local: vec![S::Vector::default(); hits.len()],
-    };
+    let mut impulses = Impulses::default();
     let mut solver = SolverKind::default();
     solver.set_iterations(EFFORT.0);
     solver.set_tolerance(EFFORT.1);
