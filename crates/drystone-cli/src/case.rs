@@ -4,8 +4,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use drystone::Strategy;
-use drystone::problem::file::{self, FORMAT};
-use drystone::problem::local_form::AnyProblem;
+use drystone::contact::problem::file;
+use drystone::contact::problem::file::FORMAT;
+use drystone::contact::problem::local_form::AnyProblem;
 use drystone_scene::{AnyWorld, gallery};
 
 use crate::cli::SettingsArgs;
@@ -19,8 +20,8 @@ const MOST_BYTES: u64 = 1 << 28;
 macro_rules! on_problem {
     ($any:expr, $problem:ident => $code:expr) => {
         match $any {
-            drystone::problem::local_form::AnyProblem::Flat($problem) => $code,
-            drystone::problem::local_form::AnyProblem::Solid($problem) => $code,
+            drystone::contact::problem::local_form::AnyProblem::Flat($problem) => $code,
+            drystone::contact::problem::local_form::AnyProblem::Solid($problem) => $code,
         }
     };
 }

@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use drystone::certify::fclib::fclib_error;
-use drystone::certify::residual::judge;
-use drystone::problem::local_form::AnyProblem;
-use drystone::problem::{ContactProblem, Impulses};
-use drystone::solve::{TracePoint, solve_to_fclib};
+use drystone::contact::problem::local_form::AnyProblem;
+use drystone::contact::problem::{ContactProblem, Impulses};
+use drystone::judge::fclib::fclib_error;
+use drystone::judge::residual::judge;
+use drystone::solver::{TracePoint, solve_to_fclib};
 use drystone::{Limits, SolverKind, Space};
 
 use crate::case::{Case, on_problem};

@@ -225,7 +225,7 @@ impl StepTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drystone::certify::WorstContact;
+    use drystone::judge::WorstContact;
 
     #[test]
     fn percentiles_are_those_of_the_sorted_times() {

@@ -1,6 +1,6 @@
 //! A world of either dimension.
 
-use drystone::intersect::IntersectError;
+use drystone::geometry::intersect::IntersectError;
 use drystone::{Audit, Energy, SolverKind, StepError, StepReport, World2, World3};
 use drystone_frame::{Frame, Stage};
 

@@ -13,8 +13,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use drystone::D3;
-use drystone::ccd::broad::{BroadPhase, Mesh};
-use drystone::ccd::{edge_edge, vertex_face};
+use drystone::geometry::ccd::broad_phase::{BroadPhase, Mesh};
+use drystone::geometry::ccd::{edge_edge, vertex_face};
 use drystone::glam::DVec3;
 
 #[path = "../tests/engine/ccd_common/mod.rs"]

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use drystone::glam::DVec3;
-use drystone::query::{Filter, Ray};
+use drystone::world::query::{Filter, Ray};
 use drystone::{Body, Pose, Shape3, World3};
 
 /// Edge of the scene in bodies: 22³ = 10,648, less what does not fit in 10,000.

@@ -10,7 +10,7 @@
 use std::time::Instant;
 
 use drystone::glam::DVec3;
-use drystone::substep::simd::Instructions;
+use drystone::math::simd::Instructions;
 use drystone::{Body, Settings, Shape3, Strategy, Substep, World3};
 
 struct Options {

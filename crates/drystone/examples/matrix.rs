@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p drystone --example matrix`
 
+use drystone::contact::problem::matrix::multiply;
 use drystone::glam::DVec2;
-use drystone::problem::matrix::multiply;
 use drystone::{Body, Shape2, World2};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -9,10 +9,10 @@
 
 use std::time::Instant;
 
-use drystone::certify::residual::judge;
+use drystone::contact::problem::assemble::{assemble, warm_start};
+use drystone::contact::problem::{ContactProblem, Impulses};
 use drystone::glam::DVec3;
-use drystone::problem::assemble::{assemble, warm_start};
-use drystone::problem::{ContactProblem, Impulses};
+use drystone::judge::residual::judge;
 use drystone::{Body, D3, Limits, Shape3, SolverKind, World3};
 
 /// Steps after the first that are solved from the step before.

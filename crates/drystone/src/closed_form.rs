@@ -3,8 +3,9 @@
 //! The engine does not use these; the tests do, as oracle. All impulses are magnitudes along the
 //! unit normal `n`, in N·s, and velocities are in m/s.
 
-use crate::problem::tangential;
-use crate::space::{Components, Linear, Space};
+use crate::contact::problem::tangential;
+use crate::geometry::space::Space;
+use crate::math::algebra::{Components, Linear};
 
 /// A particle hits a fixed obstacle whose surface normal `n` points to the particle.
 ///

@@ -2,7 +2,7 @@
 
 mod picture;
 
-use drystone::problem::{ContactProblem, Side};
+use drystone::contact::problem::{ContactProblem, Side};
 use drystone::{Linear, SolverKind, Space};
 use drystone_view::matrix::{Block, Label, Pattern};
 

@@ -1,6 +1,6 @@
 //! The matrix of the last step's problem, and the way of its solver.
 
-use drystone::problem::Impulses;
+use drystone::contact::problem::Impulses;
 use drystone::{Limits, Linear, Space, World};
 use drystone_view::live::Matrix;
 
@@ -46,7 +46,7 @@ pub(super) fn of<S: Space>(world: &World<S>) -> Matrix {
         local: vec![S::Vector::default(); problem.rows.len()],
     };
     let report = kind.limited(limits).solve(problem, &mut impulses);
-    let point = |p: &drystone::solve::TracePoint| (p.iteration, p.residual);
+    let point = |p: &drystone::solver::TracePoint| (p.iteration, p.residual);
     Matrix {
         contacts: last.assembled.contact_of_row.clone(),
         blocks,

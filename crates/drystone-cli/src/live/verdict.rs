@@ -1,6 +1,6 @@
 //! What the judge says of a step, in the words of the viewer.
 
-use drystone::certify::law::{Judgement, Law};
+use drystone::judge::law::{Judgement, Law};
 use drystone::{Components, Space, StepReport, Strategy, World};
 use drystone_scene::Scene;
 use drystone_view::live::{About, ContactDetail, Numbers, Settings};
@@ -18,7 +18,7 @@ pub(crate) struct Verdict {
 impl Verdict {
     /// Judges the last step.
     pub(crate) fn of<S: Space>(world: &World<S>) -> Self {
-        let detail = |contact: &drystone::detect::Contact<S>| ContactDetail {
+        let detail = |contact: &drystone::contact::detection::Contact<S>| ContactDetail {
             friction: contact.surface.friction,
             residual_m_s: 0.0,
         };

@@ -1,9 +1,10 @@
 //! Bodies: checked once an entry, then added once a copy.
 
-use drystone::shape::MassProperties;
+use drystone::geometry::shape::MassProperties;
+use drystone::model::script::ScriptError;
 use drystone::{
     Body as EngineBody, BodyError, Groups, Keyframe, Kind as EngineKind, Mass, MaterialId,
-    Materials, Pose, Push, Script as EngineScript, World, script::ScriptError,
+    Materials, Pose, Push, Script as EngineScript, World,
 };
 
 use super::check::{self, finite, not_negative, positive, vector, vector_or_zero};

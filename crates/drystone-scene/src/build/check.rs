@@ -1,7 +1,5 @@
 //! Checks of single values, with the words for what is wrong.
 
-use drystone::Space;
-
 use super::dimension::Dimension;
 use crate::error::Flaw;
 use crate::path::FieldPath;
@@ -85,10 +83,14 @@ pub(super) fn wrong_length<S: Dimension>(given: usize, path: &FieldPath) -> Flaw
         path.clone(),
         format!(
             "{given} {numbers} do not fit a scene of dimension {}",
-            <S as Space>::DIM
+            <S as drystone::Algebra>::DIM
         ),
     )
-    .help(format!("give {} numbers: {}", <S as Space>::DIM, S::AXES))
+    .help(format!(
+        "give {} numbers: {}",
+        <S as drystone::Algebra>::DIM,
+        S::AXES
+    ))
 }
 
 /// A name that can be shown.

@@ -1,7 +1,7 @@
 //! What differs between 2D and 3D when a scene is built.
 
 use drystone::glam::{DMat3, DQuat, DRot2, DVec2, DVec3};
-use drystone::{D2, D3, Mesh, Space};
+use drystone::{Algebra, D2, D3, Mesh, Space};
 
 use super::check::{finite, positive, vector, wrong_length};
 use super::{deformable, shape_flat, shape_solid};

@@ -1,9 +1,9 @@
 //! Joints: from names and directions to frames.
 
-use drystone::joint::Anchor;
+use drystone::model::joint::Anchor;
 use drystone::{
-    Axis, BodyId, D3, Drive, Freedom, Goal, Joint as EngineJoint, JointKind as EngineKind, Linear,
-    Pose, Space, World,
+    Algebra, Axis, BodyId, D3, Drive, Freedom, Goal, Joint as EngineJoint, JointKind as EngineKind,
+    Linear, Pose, World,
 };
 
 use super::check::{self, finite, vector, vector_or_zero};

@@ -96,15 +96,15 @@ impl Scene {
 pub(crate) fn mass_properties(
     shape: &crate::schema::Shape,
     density: f64,
-) -> Option<drystone::shape::MassProperties<D3>> {
-    use drystone::shape::Geometry as _;
+) -> Option<drystone::geometry::shape::MassProperties<D3>> {
+    use drystone::geometry::shape::Geometry as _;
     let made = <D3 as Dimension>::shape(shape, &FieldPath::default()).ok()?;
     made.mass_properties(density)
 }
 
 /// What is drawn for a shape in space.
 pub(crate) fn drawn_parts(shape: &crate::schema::Shape) -> Option<Vec<drystone_frame::Part>> {
-    use drystone::shape::Geometry as _;
+    use drystone::geometry::shape::Geometry as _;
     let made = <D3 as Dimension>::shape(shape, &FieldPath::default()).ok()?;
     Some(made.parts())
 }

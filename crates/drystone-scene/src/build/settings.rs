@@ -1,6 +1,6 @@
 //! How a scene's world is stepped.
 
-use drystone::settings::SettingsError;
+use drystone::strategy::settings::SettingsError;
 use drystone::{ImpactLaw, Settings, SolverKind, Strategy, World};
 
 use super::check::{finite, positive, vector};

@@ -36,7 +36,7 @@ pub fn recording(bytes: &[u8]) {
 /// Contact problems in both formats.
 pub fn problem(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes)
-        && let Ok(problem) = drystone::problem::file::read(text)
+        && let Ok(problem) = drystone::contact::problem::file::read(text)
     {
         drop(problem.to_json());
     }

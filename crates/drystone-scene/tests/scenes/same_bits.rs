@@ -1,6 +1,6 @@
 //! The same bits for any number of threads and any instructions, on every scene of the gallery.
 
-use drystone::substep::simd::Instructions;
+use drystone::math::simd::Instructions;
 use drystone::{Space, Strategy, Substep, World};
 use drystone_scene::{AnyWorld, gallery};
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::{AccessError, HookSlot, World};
-use crate::body::{Bodies, Body, BodyError, BodyId, Groups, Motion};
-use crate::detect::rules::Hooks;
-use crate::shape::Pose;
-use crate::space::{Linear, Space};
+use crate::contact::rules::Hooks;
+use crate::geometry::shape::Pose;
+use crate::geometry::space::Space;
+use crate::math::algebra::Linear;
+use crate::model::body::{Bodies, Body, BodyError, BodyId, Groups, Motion};
 
 impl<S: Space> World<S> {
     /// Adds a body.

@@ -1,14 +1,14 @@
 //! The contacts at the present poses.
 
 use super::World;
-use crate::deform::{attachment, proximity};
-use crate::detect::{Contact, detect};
-use crate::joint;
-use crate::problem::Impulses;
-use crate::problem::assemble::Assembled;
-use crate::settings::Strategy;
-use crate::space::Space;
-use crate::substep::Changes;
+use crate::contact::deformable_contacts;
+use crate::contact::detection::{Contact, detect};
+use crate::contact::problem::Impulses;
+use crate::contact::problem::assemble::Assembled;
+use crate::geometry::space::Space;
+use crate::model::deformable::attachment;
+use crate::strategy::realtime::Changes;
+use crate::strategy::settings::Strategy;
 
 impl<S: Space> World<S> {
     /// Hands the impulses to the contacts they belong to, for the next step to start from.
@@ -42,7 +42,7 @@ impl<S: Space> World<S> {
         let (touches, joined) = self.contacts.split_at(touches);
         let (others, soft) = touches.split_at(touches.partition_point(|c| !c.is_soft()));
         let mut contacts = detect(&self.bodies, &self.pair_rules(), &ahead, others);
-        contacts.extend(proximity::contacts(
+        contacts.extend(deformable_contacts::contacts(
             &self.deformables,
             &self.bodies,
             &self.pair_rules(),
@@ -59,9 +59,12 @@ impl<S: Space> World<S> {
     /// The contacts that hold joints, in the strategy that holds them by contacts.
     fn contacts_of_joints(&self, previous: &[Contact<S>]) -> Vec<Contact<S>> {
         match self.settings.strategy {
-            Strategy::Velocity => {
-                joint::contacts::contacts(&self.joints, &self.bodies, self.settings.dt, previous)
-            }
+            Strategy::Velocity => crate::contact::joint_contacts::contacts(
+                &self.joints,
+                &self.bodies,
+                self.settings.dt,
+                previous,
+            ),
             _ => Vec::new(),
         }
     }

@@ -1,12 +1,13 @@
 //! What a frame says beyond poses and contacts: islands, sleep and joints.
 
 use super::World;
-use crate::detect::Contact;
-use crate::forest::Forest;
-use crate::joint::store::Held;
-use crate::joint::{Axis, Freedom, JointKind};
-use crate::shape::Pose;
-use crate::space::{Components, Space};
+use crate::contact::detection::Contact;
+use crate::geometry::shape::Pose;
+use crate::geometry::space::Space;
+use crate::math::algebra::Components;
+use crate::math::union_find::Forest;
+use crate::model::joint::store::Held;
+use crate::model::joint::{Axis, Freedom, JointKind};
 use drystone_frame::{FrameJoint, JointEnd, JointForm, NO_ISLAND, StageJoint};
 
 impl<S: Space> World<S> {

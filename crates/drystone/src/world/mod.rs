@@ -1,16 +1,19 @@
 //! The world: bodies, and the step that moves them.
 
+pub mod events;
+pub mod query;
+
 mod bodies;
-mod clock;
 mod contacts;
+mod deformables;
 mod drawing;
+mod end_of_step;
 mod errors;
+mod joints;
 mod readings;
 mod report;
 mod snapshot;
-mod soft;
 mod strategies;
-mod ties;
 
 pub use errors::{AccessError, StepError};
 pub use report::{Energy, Phase, StepReport};
@@ -19,27 +22,29 @@ pub use snapshot::SnapshotError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::body::{Bodies, BodyId, BodyState};
-use crate::ccd::broad::BroadPhase;
-use crate::certify::law::Answered;
-use crate::certify::{Certificate, Ledger, Solved, certify};
-use crate::deform::Deformables;
-use crate::deform::coupling::{Elastic, Rule, touched};
-use crate::deform::gradients::Effort;
-use crate::deform::rescue::{Infeasible, rescue};
-use crate::detect::Contact;
-use crate::detect::rules::{Hooks, PairRules};
-use crate::events::{Event, Watch};
-use crate::impacts::{Memory, Resolution};
-use crate::integrate;
-use crate::joint::{Joints, drives};
-use crate::material::Materials;
-use crate::problem::ContactProblem;
-use crate::problem::assemble::{assemble, warm_start};
-use crate::repair::repair;
-use crate::settings::{Settings, SettingsError, Strategy};
-use crate::space::{D2, D3, Space};
-use crate::substep::{Changes, Circumstances, RealTime, Substep};
+use crate::contact::detection::Contact;
+use crate::contact::problem::ContactProblem;
+use crate::contact::problem::assemble::{assemble, warm_start};
+use crate::contact::rules::{Hooks, PairRules};
+use crate::dynamics::elastic::conjugate_gradients::Effort;
+use crate::dynamics::elastic::contact_coupling::{Elastic, Rule, touched};
+use crate::dynamics::failsafe::{Infeasible, rescue};
+use crate::dynamics::integrate;
+use crate::dynamics::joint_drives;
+use crate::dynamics::overlap_repair::repair;
+use crate::geometry::ccd::broad_phase::BroadPhase;
+use crate::geometry::space::Space;
+use crate::judge::law::Answered;
+use crate::judge::{Certificate, Ledger, Solved, certify};
+use crate::math::algebra::{D2, D3};
+use crate::model::body::{Bodies, BodyId, BodyState};
+use crate::model::deformable::Deformables;
+use crate::model::joint::Joints;
+use crate::model::material::Materials;
+use crate::strategy::ccd::{Memory, Resolution};
+use crate::strategy::realtime::{Changes, Circumstances, RealTime, Substep};
+use crate::strategy::settings::{Settings, SettingsError, Strategy};
+use crate::world::events::{Event, Watch};
 
 /// A world in the plane.
 pub type World2 = World<D2>;
@@ -264,8 +269,8 @@ impl<S: Space> World<S> {
         let rules = self.settings.contact;
         let mut assembled = assemble(&self.bodies, &self.contacts, free, dt, &rules);
         let mut impulses = warm_start(&assembled, &self.contacts);
-        let driven = drives::act(&self.joints, &self.bodies, &mut assembled, &mut impulses);
-        drives::enter(&driven, &self.bodies, &mut ledger);
+        let driven = joint_drives::act(&self.joints, &self.bodies, &mut assembled, &mut impulses);
+        joint_drives::enter(&driven, &self.bodies, &mut ledger);
         let solver = &mut self.settings.solver;
         let solve = elastic.settle(&self.bodies, solver, &mut assembled, &mut impulses);
         let mut velocities = assembled.problem.velocities(&impulses).motion;
@@ -284,7 +289,7 @@ impl<S: Space> World<S> {
         self.advance(&velocities, nudges.as_deref())?;
 
         self.keep_impulses(&assembled, &impulses);
-        drives::keep(&driven, &mut self.joints);
+        joint_drives::keep(&driven, &mut self.joints);
         watch(Phase::Motion);
         self.find_contacts();
         watch(Phase::Detection);
@@ -359,7 +364,7 @@ impl<S: Space> World<S> {
         let mut assembled = assemble(&self.bodies, &self.contacts, free, dt, rules);
         if let Strategy::Velocity = self.settings.strategy {
             let mut impulses = warm_start(&assembled, &self.contacts);
-            drives::act(&self.joints, &self.bodies, &mut assembled, &mut impulses);
+            joint_drives::act(&self.joints, &self.bodies, &mut assembled, &mut impulses);
         }
         assembled.problem
     }

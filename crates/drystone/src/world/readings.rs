@@ -3,15 +3,16 @@
 use std::borrow::Cow;
 
 use super::{Energy, World};
-use crate::body::BodyId;
-use crate::certify::law::Answered;
-use crate::deform::Soft;
-use crate::detect::Contact;
-use crate::events::Event;
-use crate::material::Surface;
-use crate::settings::{Settings, Strategy};
-use crate::shape::{Geometry, Separation};
-use crate::space::{Components, Linear, Space};
+use crate::contact::detection::Contact;
+use crate::geometry::shape::{Geometry, Separation};
+use crate::geometry::space::Space;
+use crate::judge::law::Answered;
+use crate::math::algebra::{Components, Linear};
+use crate::model::body::BodyId;
+use crate::model::deformable::Soft;
+use crate::model::material::Surface;
+use crate::strategy::settings::{Settings, Strategy};
+use crate::world::events::Event;
 use drystone_frame::{Frame, FrameContact, Object, Stage, StateHash};
 
 impl<S: Space> World<S> {

@@ -1,9 +1,9 @@
 //! What a step did.
 
-use crate::certify::Certificate;
-use crate::deform::rescue::Rescue;
-use crate::impacts::Resolution;
-use crate::solve::SolveReport;
+use crate::dynamics::failsafe::Rescue;
+use crate::judge::Certificate;
+use crate::solver::SolveReport;
+use crate::strategy::ccd::Resolution;
 
 /// A part of a step of the strategy `velocity`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -12,16 +12,16 @@
 //! state in [postcard](https://postcard.jamesmunns.com)'s format.
 
 use super::World;
-use crate::body::Bodies;
-use crate::deform::Deformables;
-use crate::detect::Contact;
-use crate::events::Watch;
-use crate::joint::Joints;
-use crate::material::Materials;
-use crate::settings::{Settings, Strategy};
-use crate::space::Space;
-use crate::substep::simd::Instructions;
-use crate::substep::{Changes, RealTime, Substep};
+use crate::contact::detection::Contact;
+use crate::geometry::space::Space;
+use crate::math::simd::Instructions;
+use crate::model::body::Bodies;
+use crate::model::deformable::Deformables;
+use crate::model::joint::Joints;
+use crate::model::material::Materials;
+use crate::strategy::realtime::{Changes, RealTime, Substep};
+use crate::strategy::settings::{Settings, Strategy};
+use crate::world::events::Watch;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use thiserror::Error;

@@ -1,29 +1,33 @@
 //! Which strategies serve a world, and the steps of those that watch motion.
 
 use super::{Phase, StepError, StepReport, World};
-use crate::barrier::{self, Barrier, Evidence};
-use crate::body::{Kind, Motion};
-use crate::certify::law::Answered;
-use crate::certify::{Certificate, Ledger, Solved, certify};
-use crate::deform::Soft;
-use crate::deform::attachment::Attachment;
-use crate::deform::coupling::Elastic;
-use crate::deform::gradients::Effort;
-use crate::detect::rules::PairRules;
-use crate::impacts::{self, Impacts, Outcome};
-use crate::integrate;
-use crate::joint::JointKind;
-use crate::joint::contacts::unheld_angle;
-use crate::material::MaterialId;
-use crate::penalty::{self, Penalty};
+use crate::contact::joint_contacts::unheld_angle;
 #[cfg(test)]
-use crate::primitives::Search;
-use crate::primitives::{Failure, Poses, Primitives, Reach};
-use crate::problem::assemble::assemble;
-use crate::problem::impact::ImpactLaw;
-use crate::settings::{Feature, Settings, Strategy};
-use crate::space::{Components, Space};
-use crate::substep::crew;
+use crate::contact::primitives::Search;
+use crate::contact::primitives::{Failure, Poses, Primitives, Reach};
+use crate::contact::problem::assemble::assemble;
+use crate::contact::problem::impact_law::ImpactLaw;
+use crate::contact::rules::PairRules;
+use crate::dynamics::elastic::conjugate_gradients::Effort;
+use crate::dynamics::elastic::contact_coupling::Elastic;
+use crate::dynamics::integrate;
+use crate::geometry::space::Space;
+use crate::judge::law::Answered;
+use crate::judge::{Certificate, Ledger, Solved, certify};
+use crate::math::algebra::Components;
+use crate::model::body::{Kind, Motion};
+use crate::model::deformable::Soft;
+use crate::model::deformable::attachment::Attachment;
+use crate::model::joint::JointKind;
+use crate::model::material::MaterialId;
+use crate::parallel::thread_pool;
+use crate::strategy::barrier;
+use crate::strategy::barrier::{Barrier, Evidence};
+use crate::strategy::ccd;
+use crate::strategy::ccd::{Impacts, Outcome};
+use crate::strategy::penalty;
+use crate::strategy::penalty::Penalty;
+use crate::strategy::settings::{Feature, Settings, Strategy};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
@@ -189,7 +193,7 @@ impl<S: Space> World<S> {
         watch(Phase::Elastic);
         let trees = RefCell::new(std::mem::take(&mut *self.trees));
         let memory = RefCell::new(std::mem::take(&mut *self.memory));
-        let mut start = impacts::Start {
+        let mut start = ccd::Start {
             bodies: &self.bodies,
             // Not `pair_rules`: the deformables are lent out.
             rules: &PairRules {
@@ -207,8 +211,8 @@ impl<S: Space> World<S> {
             memory: &memory,
         };
         let outcome = match strategy {
-            Strategy::Sequential(_) => impacts::sequential(&mut start, &primitives, &mut elastic),
-            _ => impacts::parallel(&start, &primitives, &mut elastic, watch),
+            Strategy::Sequential(_) => ccd::sequential(&mut start, &primitives, &mut elastic),
+            _ => ccd::parallel(&start, &primitives, &mut elastic, watch),
         };
         if let Ok(outcome) = &outcome {
             elastic.enter(
@@ -245,10 +249,10 @@ impl<S: Space> World<S> {
     /// All surfaces, and a guess of the velocities that elastic forces lead to.
     fn surfaces_and_guess(&self) -> (Primitives<S>, Vec<Motion<S>>) {
         let (bodies, deformables, solved) = (&self.bodies, &self.deformables, &self.solved);
-        crew::both(
+        thread_pool::both(
             self.settings.threads as usize,
             || Primitives::new(bodies, deformables),
-            || impacts::without_contact(bodies, solved),
+            || ccd::without_contact(bodies, solved),
         )
     }
 

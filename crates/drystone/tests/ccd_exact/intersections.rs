@@ -1,8 +1,10 @@
 //! The intersection checker against the same oracle: a segment meets a triangle exactly if a
 //! vertex that moves along it meets the standing face.
 
+use drystone::geometry::intersect::{
+    segment_meets_triangle, segments_meet_in_plane, segments_meet_in_space,
+};
 use drystone::glam::{DVec2, DVec3};
-use drystone::intersect::{segment_meets_triangle, segments_meet_in_plane, segments_meet_in_space};
 
 use super::oracle::Points;
 use super::queries::Chance;

@@ -1,7 +1,9 @@
 //! Random queries on small grids, where touching, parallel, coplanar and degenerate primitives
 //! are common, near the origin and far away, large and tiny.
 
-use drystone::ccd::{TimeOfImpact, distance, edge_edge, point_edge, point_point, vertex_face};
+use drystone::geometry::ccd::{
+    TimeOfImpact, distance, edge_edge, point_edge, point_point, vertex_face,
+};
 use drystone::glam::{DVec2, DVec3};
 use drystone::{D2, D3};
 

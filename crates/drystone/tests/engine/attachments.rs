@@ -61,7 +61,7 @@ fn cuboid(half: [f64; 3]) -> Shape3 {
 /// Force in y on a body by all contacts of the last step, N.
 fn lift(world: &World3, body: BodyId) -> f64 {
     let index = body.index() as u32;
-    let impulse = |c: &drystone::detect::Contact<D3>| match index {
+    let impulse = |c: &drystone::contact::detection::Contact<D3>| match index {
         k if k == c.b => c.impulse.y,
         k if k == c.a => -c.impulse.y,
         _ => 0.0,

@@ -1,8 +1,8 @@
 //! What can't be simulated is refused, by name; what goes wrong on the way stops in good order.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use drystone::geometry::shape::MassProperties;
 use drystone::glam::{DMat3, DQuat, DVec2, DVec3};
-use drystone::shape::MassProperties;
 use drystone::{
     Body, BodyError, Keyframe, Mass, Material, MaterialError, Motion, Pose, Push, Script, Settings,
     Shape2, Shape3, StepError, World2, World3,

@@ -1,7 +1,7 @@
 //! The broad phase against testing all pairs, and its habits.
 
-use drystone::ccd::broad::{BroadError, BroadPhase, Mesh};
-use drystone::ccd::{edge_edge, vertex_face};
+use drystone::geometry::ccd::broad_phase::{BroadError, BroadPhase, Mesh};
+use drystone::geometry::ccd::{edge_edge, vertex_face};
 use drystone::glam::{DVec2, DVec3};
 use drystone::{D2, D3};
 use proptest::prelude::*;

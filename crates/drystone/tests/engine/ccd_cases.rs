@@ -1,6 +1,6 @@
 //! Continuous collision: closed forms, edges of the input range, bad numbers.
 
-use drystone::ccd::{TimeOfImpact, edge_edge, point_edge, point_point, vertex_face};
+use drystone::geometry::ccd::{TimeOfImpact, edge_edge, point_edge, point_point, vertex_face};
 use drystone::glam::{DVec2, DVec3};
 use drystone::{D2, D3};
 

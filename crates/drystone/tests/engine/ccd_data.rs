@@ -1,7 +1,7 @@
 //! The public queries with exact ground truth: none is missed, and few are hit needlessly.
 
 use crate::ccd_common::{Kind, Query, queries};
-use drystone::ccd::distance::{edge_edge, point_triangle};
+use drystone::geometry::ccd::distance::{edge_edge, point_triangle};
 use drystone::glam::DVec3;
 
 /// The same query told differently: names of corners, direction of time, axes, unit of length.

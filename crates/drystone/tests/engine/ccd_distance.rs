@@ -1,6 +1,6 @@
 //! Closest points: feasible, optimal and sane for degenerate primitives.
 
-use drystone::ccd::distance::{edge_edge, point_edge, point_triangle};
+use drystone::geometry::ccd::distance::{edge_edge, point_edge, point_triangle};
 use drystone::glam::{DVec2, DVec3};
 use proptest::prelude::*;
 

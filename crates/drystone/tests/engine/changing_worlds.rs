@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use drystone::glam::{DVec2, DVec3};
-use drystone::query::{Filter, Ray};
+use drystone::world::query::{Filter, Ray};
 use drystone::{
     Body, BodyId, D3, Encounter, Event, Groups, Hooks, Material, Script, Settings, Shape2, Shape3,
     Space, Strategy, Substep, World, World2, World3,

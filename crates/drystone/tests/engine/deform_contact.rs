@@ -130,7 +130,7 @@ fn run_without_intersections(world: &mut World3, list: &[DeformableId], steps: u
     let (edges, faces) = skin(world, list);
     for step in 0..steps {
         world.step().unwrap();
-        let cut = drystone::intersect::edge_face(&places(world), &edges, &faces).unwrap();
+        let cut = drystone::geometry::intersect::edge_face(&places(world), &edges, &faces).unwrap();
         assert!(cut.is_empty(), "step {step}: {cut:?}");
     }
 }
@@ -263,7 +263,8 @@ fn a_crumpling_cloth_never_cuts_itself() {
     for step in 0..60 {
         let report = world.step().unwrap();
         impacts += report.rescue.impacts;
-        let cut = drystone::intersect::edge_face(&places(&world), &edges, &faces).unwrap();
+        let cut =
+            drystone::geometry::intersect::edge_face(&places(&world), &edges, &faces).unwrap();
         assert!(cut.is_empty(), "step {step}: {cut:?}");
     }
     assert!(impacts > 0);

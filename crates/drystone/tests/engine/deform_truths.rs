@@ -37,7 +37,7 @@ fn limp(thickness: f64, density: f64) -> Substance {
 /// Force in y on a body by all contacts of the last step, N.
 fn lift(world: &World3, body: BodyId) -> f64 {
     let index = body.index() as u32;
-    let impulse = |c: &drystone::detect::Contact<D3>| match index {
+    let impulse = |c: &drystone::contact::detection::Contact<D3>| match index {
         k if k == c.b => c.impulse.y,
         k if k == c.a => -c.impulse.y,
         _ => 0.0,
@@ -396,7 +396,7 @@ fn ipctk_confirms_recorded_frames() {
             moved[vertex as usize] = middle + normal * side;
             places[vertex as usize] = moved[vertex as usize].to_array();
         }
-        let cut = drystone::intersect::edge_face(&moved, &edges, &faces).unwrap();
+        let cut = drystone::geometry::intersect::edge_face(&moved, &edges, &faces).unwrap();
         ours.push(!cut.is_empty());
         writeln!(program, "check({places:?})").unwrap();
     }

@@ -3,8 +3,8 @@
 
 use drystone::glam::{DQuat, DRot2, DVec2, DVec3};
 use drystone::{
-    Body, Components, D2, D3, Geometry, Pose, Settings, Shape2, Shape3, Space, Strategy, World,
-    World2, World3,
+    Algebra, Body, Components, D2, D3, Geometry, Pose, Settings, Shape2, Shape3, Space, Strategy,
+    World, World2, World3,
 };
 use proptest::prelude::*;
 

@@ -3,10 +3,10 @@
 
 use crate::common::{G, exact, ground2, ground3, run, surface};
 use drystone::closed_form::{particle_on_obstacle, particle_on_particle, vertex_on_element};
+use drystone::contact::problem::{ContactProblem, Impulses, Island, Response, Row, Side};
 use drystone::glam::{DVec2, DVec3};
-use drystone::problem::{ContactProblem, Impulses, Island, Response, Row, Side};
-use drystone::solve::Solver;
-use drystone::{Body, D2, D3, Material, Motion, Pgs, Shape2, Shape3, Space, World2, World3};
+use drystone::solver::Solver;
+use drystone::{Algebra, Body, D2, D3, Material, Motion, Pgs, Shape2, Shape3, World2, World3};
 use proptest::prelude::*;
 
 fn ball2(radius: f64) -> Shape2 {

@@ -4,11 +4,11 @@
 use std::fmt::Write;
 use std::process::Command;
 
-use drystone::glam::{DVec2, DVec3};
-use drystone::intersect::{
+use drystone::geometry::intersect::{
     IntersectError, edge_face, edges_in_plane, edges_in_space, segment_meets_triangle,
     segments_meet_in_plane, segments_meet_in_space,
 };
+use drystone::glam::{DVec2, DVec3};
 use proptest::prelude::*;
 
 /// Edges and faces between random vertices.

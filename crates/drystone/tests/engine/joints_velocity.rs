@@ -377,7 +377,7 @@ fn in_the_plane_pins_welds_and_sliders_hold() {
     let slid = beam(&mut world, DVec2::new(-2.0, 0.0));
     let frame = Pose {
         position: DVec2::new(-1.6, 0.0),
-        rotation: <D2 as Space>::turn(Default::default(), 0.5),
+        rotation: <D2 as drystone::Algebra>::turn(Default::default(), 0.5),
     };
     let slider = Joint::slider(hook, slid, Axis::FREE).placed(frame);
     world.join(slider).unwrap();

@@ -1,11 +1,11 @@
 //! The judge on solved problems: no residual at a solution, and more the further from it.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use drystone::certify::fclib_error;
-use drystone::certify::residual::judge;
+use drystone::contact::problem::{ContactProblem, Impulses};
 use drystone::glam::{DRot2, DVec2, DVec3};
-use drystone::problem::{ContactProblem, Impulses};
-use drystone::solve::Solver;
+use drystone::judge::fclib_error;
+use drystone::judge::residual::judge;
+use drystone::solver::Solver;
 use drystone::{Body, Components, D2, D3, Linear, Pgs, Shape2, Shape3, Space, World2, World3};
 use proptest::prelude::*;
 

@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use crate::common::pile2;
-use drystone::body::Motion;
+use drystone::contact::problem::matrix::{flatten, multiply};
+use drystone::contact::problem::{ContactProblem, Impulses, Velocities};
 use drystone::glam::{DQuat, DVec2, DVec3};
-use drystone::problem::matrix::{flatten, multiply};
-use drystone::problem::{ContactProblem, Impulses, Velocities};
+use drystone::model::body::Motion;
 use drystone::{Body, Components, Shape2, Shape3, Space, World2, World3};
 use proptest::prelude::*;
 
@@ -128,7 +128,7 @@ fn the_sparsity_of_a_is_the_contact_graph() {
         world.problem().matrix_form().unwrap()
     };
     // Structural zeros may be stored; what counts is values.
-    let couples = |form: &drystone::problem::matrix::MatrixForm, i: usize, j: usize| {
+    let couples = |form: &drystone::contact::problem::matrix::MatrixForm, i: usize, j: usize| {
         let mut unit = vec![0.0; form.a.ncols()];
         unit[2 * j] = 1.0;
         multiply(&form.a, &unit)[2 * i] != 0.0

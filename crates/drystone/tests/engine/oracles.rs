@@ -1,12 +1,12 @@
 //! The oracles against brute force, against each other and against the sweep.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use drystone::certify::residual::judge;
-use drystone::problem::file::read;
-use drystone::problem::local_form::AnyProblem;
-use drystone::problem::{ContactProblem, Impulses};
-use drystone::solve::enumerate::{Mode, ModeSolution};
-use drystone::solve::{Enumerate, Lemke, Limits, Solver};
+use drystone::contact::problem::file::read;
+use drystone::contact::problem::local_form::AnyProblem;
+use drystone::contact::problem::{ContactProblem, Impulses};
+use drystone::judge::residual::judge;
+use drystone::solver::enumerate::{Mode, ModeSolution};
+use drystone::solver::{Enumerate, Lemke, Limits, Solver};
 use drystone::{D2, D3, Linear, Pgs, Space};
 use proptest::prelude::*;
 

@@ -1,10 +1,10 @@
 //! Problems written and read: the same bits back, and no text that brings the reader down.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use drystone::contact::problem::file::{ProblemFileError, from_json, read, to_json, to_local_form};
+use drystone::contact::problem::local_form::AnyProblem;
+use drystone::contact::problem::{ContactProblem, Impulses, Island, Response, Row, Side};
 use drystone::glam::{DRot2, DVec2, DVec3};
-use drystone::problem::file::{ProblemFileError, from_json, read, to_json, to_local_form};
-use drystone::problem::local_form::AnyProblem;
-use drystone::problem::{ContactProblem, Impulses, Island, Response, Row, Side};
 use drystone::{Body, Components, D2, D3, Motion, Shape2, Shape3, Space, World2, World3};
 use proptest::prelude::*;
 
@@ -178,8 +178,8 @@ fn judge_without_panic<S: Space>(problem: &ContactProblem<S>) {
     let impulses = Impulses {
         local: vec![S::Vector::splat(1.0); problem.rows.len()],
     };
-    let _ = drystone::certify::residual::judge(problem, &impulses);
-    let _ = drystone::certify::fclib_error(problem, &impulses);
+    let _ = drystone::judge::residual::judge(problem, &impulses);
+    let _ = drystone::judge::fclib_error(problem, &impulses);
 }
 
 /// A file that announces four milliards of contacts is refused when its bytes end, at once.

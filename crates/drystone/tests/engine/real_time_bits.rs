@@ -4,7 +4,7 @@
 
 use crate::real_time::{run, settings, wall};
 use drystone::glam::{DQuat, DVec3};
-use drystone::substep::simd::Instructions;
+use drystone::math::simd::Instructions;
 use drystone::{Body, BodyId, Settings, Shape3, Strategy, Substep, World3};
 
 /// Boxes, balls and capsules that fall on each other.

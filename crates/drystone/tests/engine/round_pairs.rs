@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use drystone::glam::{DQuat, DVec2, DVec3};
-use drystone::{Components, D2, D3, Geometry, Linear, Pose, Shape2, Shape3, Space};
+use drystone::{Algebra, Components, D2, D3, Geometry, Linear, Pose, Shape2, Shape3, Space};
 use proptest::prelude::*;
 
 fn solids() -> Vec<Shape3> {

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 
 use drystone::glam::{DMat3, DQuat, DVec2, DVec3};
 use drystone::{
-    Body, Components, D2, D3, Geometry, Pose, Settings, Shape2, Shape3, ShapeError, Space,
+    Algebra, Body, Components, D2, D3, Geometry, Pose, Settings, Shape2, Shape3, ShapeError, Space,
     Strategy, World, World3,
 };
 use proptest::prelude::*;

@@ -4,7 +4,7 @@
 use std::f64::consts::PI;
 
 use drystone::glam::{DMat3, DQuat, DVec2, DVec3};
-use drystone::{D2, D3, Geometry, Pose, Shape2, Shape3, ShapeError, Space};
+use drystone::{Algebra, D2, D3, Geometry, Pose, Shape2, Shape3, ShapeError};
 use proptest::prelude::*;
 
 fn of(shape: &Shape3) -> (f64, DVec3, DMat3) {

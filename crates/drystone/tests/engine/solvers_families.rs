@@ -8,8 +8,8 @@
 use std::time::Instant;
 
 use crate::common::{assert_honest, ground2, ground3, surface};
+use drystone::contact::problem::{ContactProblem, Impulses};
 use drystone::glam::{DQuat, DRot2, DVec2, DVec3};
-use drystone::problem::{ContactProblem, Impulses};
 use drystone::{Body, Limits, Shape2, Shape3, SolverKind, Space, World2, World3};
 
 /// Numbers that are the same in every run (a linear congruence, its upper bits).

@@ -8,10 +8,10 @@ use crate::common::{
     G, assert_honest, contact_velocities, difference, ground2, ground3, shared_problems, stack3,
     surface, to_relative, to_speed,
 };
-use drystone::certify::residual::judge;
+use drystone::contact::problem::{ContactProblem, Impulses};
 use drystone::glam::{DQuat, DVec2, DVec3};
-use drystone::problem::{ContactProblem, Impulses};
-use drystone::solve::{Admm, Anderson, Apgd, Limits, SolveReport, Solver};
+use drystone::judge::residual::judge;
+use drystone::solver::{Admm, Anderson, Apgd, Limits, SolveReport, Solver};
 use drystone::{Body, D2, D3, Shape2, Shape3, Space, World2, World3};
 use proptest::prelude::*;
 
@@ -103,7 +103,7 @@ fn redundant_contacts_change_no_velocity() {
         // All weight goes through the lowest contacts: 7 kg for 1/240 s.
         let floor = |problem: &ContactProblem<D3>, r: &Impulses<D3>| -> f64 {
             let rows = problem.rows.iter().zip(&r.local);
-            rows.filter(|(row, _)| row.a == drystone::problem::Side::Fixed)
+            rows.filter(|(row, _)| row.a == drystone::contact::problem::Side::Fixed)
                 .map(|(_, r)| r.x)
                 .sum()
         };
@@ -250,7 +250,7 @@ fn nothing_to_solve_is_solved() {
     let empty = World3::default().problem();
     let mut stuck = stack3(&[1.0]);
     for response in &mut stuck.responses {
-        *response = drystone::problem::Response::default();
+        *response = drystone::contact::problem::Response::default();
     }
     for problem in [empty, stuck] {
         for (name, mut solver) in both::<D3>(to_speed(1e-9, 100)) {

@@ -5,10 +5,10 @@
 use crate::common::{
     assert_honest, contact_velocities, difference, reached, shared_problems, to_relative,
 };
-use drystone::certify::fclib::fclib_error;
+use drystone::contact::problem::{ContactProblem, Impulses};
 use drystone::glam::DVec3;
-use drystone::problem::{ContactProblem, Impulses};
-use drystone::solve::{Auto, SolveReport, solve_to_fclib};
+use drystone::judge::fclib::fclib_error;
+use drystone::solver::{Auto, SolveReport, solve_to_fclib};
 use drystone::{Body, Limits, Shape3, SolverKind, Space, World3};
 
 /// Solves from nothing with the solver of this name.

@@ -6,11 +6,11 @@ use crate::common::{
     G, assert_honest, contact_velocities, difference, ground2, ground3, pile2, reached,
     shared_problems, stack3, surface, to_relative, to_speed,
 };
-use drystone::certify::residual::judge;
+use drystone::contact::problem::local_form::{AnyProblem, parse};
+use drystone::contact::problem::{ContactProblem, Impulses, Velocities};
 use drystone::glam::{DQuat, DVec2, DVec3};
-use drystone::problem::local_form::{AnyProblem, parse};
-use drystone::problem::{ContactProblem, Impulses, Velocities};
-use drystone::solve::{Anderson, BlockGs, Jacobi, Limits, LocalSolve, Nncg, Solver, shock_guess};
+use drystone::judge::residual::judge;
+use drystone::solver::{Anderson, BlockGs, Jacobi, Limits, LocalSolve, Nncg, Solver, shock_guess};
 use drystone::{Body, D3, Settings, Shape2, Shape3, Space, World, World2, World3};
 use proptest::prelude::*;
 

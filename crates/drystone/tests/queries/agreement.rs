@@ -1,10 +1,10 @@
 //! Queries against asking every body, and against each other, in random scenes.
 
 use crate::scenes::{ALL, places, scene2, scene3, sheet, solids2, solids3, turned, unit2, unit3};
+use drystone::geometry::shape::Bounds;
 use drystone::glam::{DQuat, DVec2, DVec3};
-use drystone::query::Ray;
-use drystone::shape::Bounds;
-use drystone::{BodyId, D2, D3, Geometry, Pose, Shape3, Space};
+use drystone::world::query::Ray;
+use drystone::{Algebra, BodyId, D2, D3, Geometry, Pose, Shape3};
 use proptest::prelude::*;
 
 proptest! {

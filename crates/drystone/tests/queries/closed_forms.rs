@@ -2,7 +2,7 @@
 
 use crate::scenes::{ALL, sheet, turned};
 use drystone::glam::{DQuat, DVec2, DVec3};
-use drystone::query::Ray;
+use drystone::world::query::Ray;
 use drystone::{Body, D3, Geometry, Pose, Shape2, Shape3, World2, World3};
 
 #[test]

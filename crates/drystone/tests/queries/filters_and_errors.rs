@@ -1,9 +1,9 @@
 //! Which bodies are looked at, and what is refused.
 
 use crate::scenes::ALL;
+use drystone::geometry::shape::Bounds;
 use drystone::glam::{DVec2, DVec3};
-use drystone::query::{Filter, QueryError, Ray};
-use drystone::shape::Bounds;
+use drystone::world::query::{Filter, QueryError, Ray};
 use drystone::{Body, BodyId, D2, D3, Keyframe, Pose, Script, Shape2, Shape3, World2, World3};
 
 #[test]

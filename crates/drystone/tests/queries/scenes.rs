@@ -1,8 +1,8 @@
 //! What the tests of queries ask about: one solid of every kind, and scenes of them.
 
 use drystone::glam::{DQuat, DVec2, DVec3};
-use drystone::query::{Filter, Which};
-use drystone::{Body, D2, D3, Pose, Shape2, Shape3, Space, World2, World3};
+use drystone::world::query::{Filter, Which};
+use drystone::{Algebra, Body, D2, D3, Pose, Shape2, Shape3, Space, World2, World3};
 use proptest::prelude::*;
 
 /// Looks at every body.

@@ -3,7 +3,7 @@
 //! A chart has one x axis, so a race is two charts on one sheet. Solvers differ by powers of ten
 //! in time and iterations: both x axes show logarithms.
 
-use drystone::solve::TracePoint;
+use drystone::solver::TracePoint;
 use drystone_view::plot::{Chart, Panel, Scale, Series};
 use drystone_view::still::Image;
 

@@ -9,7 +9,7 @@
 
 use std::path::{Path, PathBuf};
 
-use drystone::ccd::{TimeOfImpact, edge_edge, vertex_face};
+use drystone::geometry::ccd::{TimeOfImpact, edge_edge, vertex_face};
 use drystone::glam::DVec3;
 
 /// Which primitives a query is about.

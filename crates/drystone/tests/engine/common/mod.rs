@@ -2,11 +2,11 @@
 //! problems and how to compare their solutions.
 #![allow(clippy::unwrap_used)]
 
-use drystone::certify::residual::judge;
+use drystone::contact::problem::local_form::{AnyProblem, parse};
+use drystone::contact::problem::{ContactProblem, Impulses};
 use drystone::glam::{DRot2, DVec2, DVec3};
-use drystone::problem::local_form::{AnyProblem, parse};
-use drystone::problem::{ContactProblem, Impulses};
-use drystone::solve::{Limits, SolveReport};
+use drystone::judge::residual::judge;
+use drystone::solver::{Limits, SolveReport};
 use drystone::{
     Body, BodyId, D2, D3, Linear, Material, MaterialId, Pgs, Settings, Shape2, Shape3, SolverKind,
     Space, World, World2, World3,

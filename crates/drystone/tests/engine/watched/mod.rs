@@ -115,7 +115,7 @@ pub fn assert_surfaces_apart(world: &World3, soft: &[DeformableId], rigid: &[(Bo
         edges.extend(surface.edges.iter().map(|edge| edge.map(after)));
         faces.extend(surface.faces.iter().map(|face| face.map(after)));
     }
-    let cut = drystone::intersect::edge_face(&places, &edges, &faces).unwrap();
+    let cut = drystone::geometry::intersect::edge_face(&places, &edges, &faces).unwrap();
     assert!(
         cut.is_empty(),
         "{} meet in step {}",

@@ -1,0 +1,122 @@
+//! Deformables that meet contact as a whole, and those whose nodes meet it by themselves.
+
+use super::{Elastic, add_impulses, is_iterative};
+use crate::geometry::space::Space;
+use crate::judge::Ledger;
+use crate::model::body::{Bodies, Motion};
+use crate::model::deformable::Integrator;
+use crate::model::deformable::attachment::Attachment;
+use crate::model::deformable::store::Soft;
+use crate::parallel::shared_slice::Shared;
+use crate::parallel::thread_pool;
+use crate::solver::SolverKind;
+
+/// Sweeps over contacts of nodes with their own masses at most.
+const APART_SWEEPS: u32 = 40;
+
+impl<S: Space> Elastic<'_, S> {
+    /// Prepares deformables for contact that answer as a whole: all but large sheets that touch
+    /// nothing but each other and what can't be moved. The nodes of those answer with their own
+    /// masses. `contacts` are the bodies of each. What is `attached` answers as a whole too: a grip
+    /// that is solved node by node would give way. Fails with the name of a deformable whose forces
+    /// are no numbers.
+    pub(crate) fn couple(
+        &mut self,
+        bodies: &Bodies<S>,
+        contacts: &[[u32; 6]],
+        attached: &[Attachment],
+    ) -> Result<(), String> {
+        let can_be = |soft: &Soft| soft.is_sheet && is_iterative(soft);
+        let list = &self.deformables.list;
+        let mut is_apart: Vec<bool> = list
+            .iter()
+            .map(|soft| soft.as_ref().is_some_and(can_be))
+            .collect();
+        let place = |k: u32| (bodies.node_of[k as usize] as usize).checked_sub(1);
+        let is_solid = |k: u32| place(k).is_none() && bodies.is_dynamic(k as usize);
+        for contact in contacts {
+            if contact.iter().copied().any(is_solid) {
+                for soft in contact.iter().copied().filter_map(place) {
+                    is_apart[soft] = false;
+                }
+            }
+        }
+        for soft in attached.iter().filter_map(|a| place(a.node)) {
+            is_apart[soft] = false;
+        }
+        let mut touched = vec![false; bodies.len()];
+        let present = list.iter().zip(&is_apart);
+        if present
+            .clone()
+            .any(|(soft, is_apart)| soft.is_some() && !is_apart)
+        {
+            for &k in contacts.as_flattened() {
+                let is_coupled = place(k).is_some_and(|soft| !is_apart[soft]);
+                touched[k as usize] = is_coupled && bodies.is_dynamic(k as usize);
+            }
+        }
+        for k in attached.iter().map(|a| a.node as usize) {
+            touched[k] = bodies.is_dynamic(k);
+        }
+        self.is_apart = is_apart;
+        self.touch(bodies, &touched)
+    }
+
+    /// From here on all nodes answer with their own masses: elastic forces are done.
+    pub(crate) fn release(&mut self) {
+        self.is_apart.fill(true);
+    }
+
+    /// Whether a body is a node that answers with its own mass.
+    pub(crate) fn is_apart(&self, bodies: &Bodies<S>, body: usize) -> bool {
+        let place = (bodies.node_of[body] as usize).checked_sub(1);
+        place.is_some_and(|soft| self.is_apart[soft])
+    }
+
+    /// A solver for contact of nodes with their own masses, where that is what most contacts are.
+    /// `enough` is a residual that may be left, m/s.
+    pub(crate) fn hurried(&self, mut solver: SolverKind, enough: f64) -> SolverKind {
+        if self.is_apart.contains(&true) {
+            let (most, tolerance) = solver.iterations_and_tolerance();
+            solver.set_iterations(most.min(APART_SWEEPS));
+            solver.set_tolerance(tolerance.max(enough));
+        }
+        solver
+    }
+
+    /// Writes the impulses of elastic forces into the ledger: those that go with these velocities
+    /// after the step, or, where `free` velocities are given, with those for deformables whose
+    /// nodes met contact by themselves.
+    pub(crate) fn enter(
+        &self,
+        ledger: &mut Ledger<S>,
+        bodies: &Bodies<S>,
+        velocities: &[Motion<S>],
+        free: Option<&[Motion<S>]>,
+    ) {
+        for (soft, &is_apart) in self.deformables.list.iter().zip(&self.is_apart) {
+            let Some(soft) = soft else { continue };
+            if let Some(free) = free.filter(|_| is_apart) {
+                let (forces, starred) = (Shared::new(&mut ledger.forces), &self.starred);
+                let threads = self.rule.threads as usize;
+                thread_pool::run_over(soft.nodes.len(), threads, |part| {
+                    let nodes = soft.nodes[part].iter().map(|&k| k as usize);
+                    for k in nodes.filter(|&k| bodies.is_dynamic(k)) {
+                        let change = free[k].linear - starred[k].linear;
+                        forces.change(k, |forces| forces.0 += change * bodies.mass(k));
+                    }
+                });
+                continue;
+            }
+            let Some(system) = &soft.system.0 else {
+                continue;
+            };
+            let motion = match self.rule.integrator {
+                Integrator::Implicit => velocities,
+                Integrator::Symplectic => &ledger.before,
+            };
+            let impulse = system.impulse(soft, motion);
+            add_impulses(soft, &impulse, |k, p| ledger.forces[k].0 += p);
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! dynamics
+
+pub(crate) mod continuous;
+pub(crate) mod elastic;
+pub mod failsafe;
+pub mod integrate;
+pub(crate) mod joint_drives;
+pub mod overlap_repair;

@@ -1,0 +1,8 @@
+//! geometry
+
+pub(crate) mod bvh;
+pub mod ccd;
+pub mod intersect;
+pub(crate) mod oriented_bounds;
+pub mod shape;
+pub mod space;

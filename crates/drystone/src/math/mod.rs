@@ -1,0 +1,15 @@
+//! math
+
+pub mod algebra;
+pub(crate) mod block_cholesky;
+pub mod dense;
+pub(crate) mod eigen;
+pub(crate) mod frame_angles;
+pub(crate) mod free_rotation;
+pub(crate) mod gmres;
+pub mod lemke_pivoting;
+pub(crate) mod manifold_algebra;
+pub(crate) mod rigid_compliance;
+pub mod simd;
+pub(crate) mod sparse_ldlt;
+pub(crate) mod union_find;

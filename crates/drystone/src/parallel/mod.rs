@@ -1,0 +1,4 @@
+//! parallel
+
+pub(crate) mod shared_slice;
+pub(crate) mod thread_pool;

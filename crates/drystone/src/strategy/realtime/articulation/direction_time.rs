@@ -1,0 +1,95 @@
+//! Where in a step directions are taken: the later, the larger the load ([`super`]).
+
+use super::LinkLaw;
+use super::geometric_stiffness::{Pull, Stiffer};
+use super::linkage::Linkage;
+use super::row::write;
+use super::warm_start::KnownRows;
+use crate::geometry::space::Space;
+use crate::model::body::Bodies;
+use crate::model::joint::rows::Poses;
+
+/// Where in a step directions are taken.
+pub(super) const LEAST_PART: f64 = 0.02;
+pub(super) const MOST_PART: f64 = 0.55;
+/// A later part by less than this is not worth solving again.
+const NOTICEABLE_PART: f64 = 0.05;
+impl<S: Space> Linkage<S> {
+    /// Sets what rows are after from the present poses and known forces.
+    pub(super) fn aim_rows(&mut self, bodies: &Bodies<S>, law: &LinkLaw, known: &mut KnownRows) {
+        self.taut.iter_mut().for_each(Stiffer::clear);
+        for joint in &self.joints {
+            let known = known.of_mut(joint.joint);
+            let (rows, forces, pose) = (&mut self.rows, &mut self.forces, &self.pose);
+            let ends = joint.ends.map(|k| &pose[k as usize]);
+            let now = Poses {
+                end: ends,
+                within: ends,
+            };
+            let mut pull = Pull::default();
+            joint.gauge.for_each_row(&joint.roles, &now, |k, row| {
+                let (at, role) = (joint.at[k] as usize, &joint.roles[k].1);
+                forces[at] = write(&mut rows[at], role, row.value, law, &mut known[k]);
+                pull.add(&row, forces[at]);
+            });
+            let ends = joint.ends.map(|k| k as usize);
+            pull.stiffen(ends, 1.0, &mut self.taut);
+        }
+        self.part = self.part_for(bodies, law.h);
+        self.largest = self.largest_force();
+    }
+
+    /// Where in a step directions are taken, from how fast bodies swing under the loads that pull
+    /// at them (`taut`).
+    fn part_for(&self, bodies: &Bodies<S>, h: f64) -> f64 {
+        let mut fastest = 0.0_f64;
+        for (&body, taut) in self.bodies.iter().zip(&self.taut) {
+            let body = body as usize;
+            if bodies.is_dynamic(body) {
+                let inertia = bodies.mass(body) * bodies.radius[body] * bodies.radius[body];
+                let turning: f64 = taut.arms[..taut.count].iter().map(|arm| arm.1).sum();
+                let swings = turning / inertia + taut.linear / bodies.mass(body);
+                fastest = fastest.max(h * h * swings);
+            }
+        }
+        LEAST_PART + (MOST_PART - LEAST_PART) * fastest.min(1.0)
+    }
+
+    pub(super) fn largest_force(&self) -> f64 {
+        let forces = self.forces.iter().map(|force| force.abs());
+        forces.fold(0.0, f64::max)
+    }
+
+    /// Whether forces up to `largest` may ask for directions later in the step.
+    pub(super) fn may_tighten(&self, largest: f64) -> bool {
+        self.factors.is_some() && self.part < MOST_PART && largest > 2.0 * self.largest
+    }
+
+    /// Takes directions later in the step if the forces that have just been found ask for it; whether
+    /// they do. A chain that comes taut carries a thousand times what it did a step before: with the
+    /// directions for that, it would make energy out of nothing.
+    pub(super) fn tighten(&mut self, bodies: &Bodies<S>, h: f64) -> bool {
+        let largest = self.largest_force();
+        if !self.may_tighten(largest) {
+            return false;
+        }
+        self.largest = largest;
+        self.taut.iter_mut().for_each(Stiffer::clear);
+        for joint in &self.joints {
+            let ends = joint.ends.map(|k| &self.pose[k as usize]);
+            let now = Poses {
+                end: ends,
+                within: ends,
+            };
+            let mut pull = Pull::default();
+            joint.gauge.for_each_row(&joint.roles, &now, |k, row| {
+                pull.add(&row, self.forces[joint.at[k] as usize]);
+            });
+            pull.stiffen(joint.ends.map(|k| k as usize), 1.0, &mut self.taut);
+        }
+        let part = self.part_for(bodies, h);
+        let is_later = part > self.part + NOTICEABLE_PART;
+        self.part = self.part.max(part);
+        is_later
+    }
+}

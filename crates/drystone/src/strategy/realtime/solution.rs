@@ -1,0 +1,257 @@
+//! What a step of the real-time strategy hands to the judge.
+//!
+//! The judge ([`crate::judge`]) looks at the **last substep**: the contact problem it had, in
+//! double precision, the impulses λh it ended with and the velocities the bodies ended with. The
+//! solver gives every contact a gap, so the target of a contact is −gap/h. Nothing that the solver
+//! thinks of its own error is used.
+
+use super::narrow_phase::clearance;
+use super::{RealTime, Substep};
+use crate::contact::detection::Contact;
+use crate::contact::problem::assemble::{Assembled, put_on_belt, responses};
+use crate::contact::problem::{ContactProblem, Impulses, Island, Row, Side, Velocities};
+use crate::geometry::shape::ContactPoint;
+use crate::geometry::space::Space;
+use crate::judge::law::Answered;
+use crate::judge::{Certificate, Ledger, Solved, certify};
+use crate::math::algebra::Components;
+use crate::math::algebra::vector;
+use crate::model::body::{Bodies, Kind, Motion};
+use crate::model::material::Surface;
+use crate::strategy::settings::Settings;
+
+/// The last substep of a step, as a contact problem with its answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Evidence<S: Space> {
+    assembled: Assembled<S>,
+    impulses: Impulses<S>,
+    reached: Velocities<S>,
+    ledger: Ledger<S>,
+    /// Contacts as they were solved, and as they are at the new poses.
+    solved: Vec<Contact<S>>,
+    fresh: Vec<Contact<S>>,
+}
+
+impl<S: Space> Evidence<S> {
+    /// Lets the judge look at it. `bodies` are those after the step.
+    pub(crate) fn certify(&self, bodies: &Bodies<S>) -> Certificate {
+        certify(
+            bodies,
+            &self.fresh,
+            &Solved {
+                contacts: &self.solved,
+                assembled: &self.assembled,
+                impulses: &self.impulses,
+                nudges: None,
+                reached: Some(&self.reached),
+            },
+            &self.ledger,
+        )
+    }
+
+    /// The problem and its answer alone, for whoever wants to look closer.
+    pub(crate) fn into_answered(self) -> Answered<S> {
+        Answered {
+            assembled: self.assembled,
+            impulses: self.impulses,
+            reached: Some(self.reached),
+        }
+    }
+}
+
+impl<S: Space> RealTime<S> {
+    /// Contact points that the last step had.
+    pub(crate) fn contact_count(&self) -> usize {
+        self.patches.point_count()
+    }
+
+    /// The evidence of the step that has just been made.
+    pub(crate) fn evidence(
+        &self,
+        bodies: &Bodies<S>,
+        settings: &Settings<S>,
+        options: &Substep,
+    ) -> Evidence<S> {
+        let h = settings.dt / f64::from(options.substeps);
+        let mut problem = ContactProblem {
+            dt: h,
+            responses: responses(bodies),
+            ..ContactProblem::default()
+        };
+        let mut ledger = Ledger::default();
+        let mut tied = vec![(S::Vector::default(), S::Spin::default()); bodies.len()];
+        self.links.for_each_force(|[a, b], n, [j_a, j_b], force| {
+            for (k, j, impulse) in [(a, j_a, -force * h), (b, j_b, force * h)] {
+                tied[k].0 += n * impulse;
+                tied[k].1 += j * impulse;
+            }
+        });
+        let mut tugs = vec![Motion::<S>::default(); bodies.len()];
+        if options.substeps == 1 {
+            self.strikes.for_each_tug(|k, change| {
+                tugs[k].linear += change.linear;
+                tugs[k].spin += change.spin;
+            });
+        }
+        for (k, (push, twist)) in tied.into_iter().enumerate() {
+            // What touches nothing was moved apart: it neither loses nor gains here.
+            let (before, mut free) = if self.is_in_columns(k) && !self.is_asleep(k) {
+                self.last_substep(k, h, options)
+            } else {
+                (bodies.motion[k], bodies.motion[k])
+            };
+            if bodies.is_dynamic(k) && !self.is_asleep(k) {
+                let response = &problem.responses[k];
+                free.linear += response.inv_mass.scale(push);
+                free.spin += S::apply_inertia(&response.inv_inertia, twist);
+                free.linear += tugs[k].linear;
+                free.spin += tugs[k].spin;
+            }
+            ledger
+                .forces
+                .push(momentum_change(bodies, k, &before, &free));
+            // What touches nothing was moved apart: before is after, in orientation too.
+            let turned = if self.is_in_columns(k) && !self.is_asleep(k) {
+                self.columns.base[k].rotation
+            } else {
+                bodies.rotation[k]
+            };
+            ledger.kinetic_energy += bodies.kinetic_energy_at(k, turned, &before);
+            ledger.before.push(before);
+            problem.free.push(free);
+        }
+        let mut impulses = Impulses::default();
+        let solved = self.contacts(bodies, settings.dt);
+        let mut contact_of_row = Vec::new();
+        let mut contacts = solved.iter().enumerate();
+        for (at, patch) in self.patches.iter() {
+            let moves = |k: u32| bodies.is_dynamic(k as usize) && !self.is_asleep(k as usize);
+            let is_awake = moves(patch.a) || moves(patch.b);
+            for (k, point) in patch.points[..patch.count].iter().enumerate() {
+                let Some((index, contact)) = contacts.next() else {
+                    continue;
+                };
+                if !is_awake {
+                    continue;
+                }
+                contact_of_row.push(index as u32);
+                let mut sides = [
+                    self.side(bodies, patch.a, point),
+                    self.side(bodies, patch.b, point),
+                ];
+                put_on_belt(bodies, contact, &mut sides, &mut problem);
+                let mut target = -self.patches.records.gap::<S>(at, k) / h;
+                let mut impulse = vector::<S>(self.patches.records.force::<S>(at, k)) * h;
+                if let Some(strike) = self.strikes.of(at).filter(|_| options.substeps == 1) {
+                    target = strike.rebound[k].map_or(target, |speed| speed.max(target));
+                    impulse += S::to_local(&patch.basis, strike.impulse[k]);
+                }
+                problem.rows.push(Row {
+                    a: sides[0],
+                    b: sides[1],
+                    basis: patch.basis,
+                    mu: patch.surface.friction,
+                    target,
+                });
+                impulses.local.push(impulse);
+            }
+        }
+        let count = problem.rows.len() as u32;
+        let mut motion = bodies.motion.clone();
+        motion.extend_from_slice(&problem.free[bodies.len()..]);
+        problem.islands = vec![Island {
+            start: 0,
+            end: count,
+        }];
+        Evidence {
+            assembled: Assembled {
+                problem,
+                contact_of_row,
+                before: motion.clone(),
+                bounces: Vec::new(),
+            },
+            impulses,
+            reached: Velocities {
+                motion,
+                local: Vec::new(),
+            },
+            ledger,
+            solved,
+            fresh: self.fresh_contacts(bodies, settings),
+        }
+    }
+
+    /// Motion of a body before the last substep, and what it would be after it without contact.
+    /// Impacts come before the first substep, so that they belong to it.
+    fn last_substep(&self, k: usize, h: f64, options: &Substep) -> (Motion<S>, Motion<S>) {
+        let (mut before, mut free) = self.columns.last_substep(k, h);
+        if options.substeps == 1 {
+            let taken = self.strikes.change(k, &before);
+            for motion in [&mut before, &mut free] {
+                motion.linear += taken.linear;
+                motion.spin += taken.spin;
+            }
+        }
+        (before, free)
+    }
+
+    fn side(&self, bodies: &Bodies<S>, body: u32, point: &ContactPoint<S>) -> Side<S> {
+        let k = body as usize;
+        match bodies.kind[k] {
+            Kind::Fixed => Side::Fixed,
+            Kind::Particle => Side::Particle { body },
+            Kind::Rigid | Kind::Kinematic(_) => Side::Rigid {
+                body,
+                arm: point.position - self.columns.base[k].position,
+            },
+        }
+    }
+
+    /// Contacts of all pairs, detected afresh at the present poses.
+    fn fresh_contacts(&self, bodies: &Bodies<S>, settings: &Settings<S>) -> Vec<Contact<S>> {
+        let ahead = settings.lookahead();
+        let mut contacts = Vec::new();
+        let mut points = Vec::new();
+        for index in 0..self.patches.pair_count() {
+            let pair = self.patches.pair(index);
+            let (a, b) = (pair.a as usize, pair.b as usize);
+            if clearance(bodies, a, b) > 0.0 {
+                continue;
+            }
+            points.clear();
+            crate::contact::detection::touch(bodies, (a, b), 0.0, &ahead, &mut points);
+            contacts.extend(points.iter().map(|&point| Contact {
+                a: pair.a,
+                b: pair.b,
+                point,
+                surface: Surface {
+                    friction: 0.0,
+                    restitution: 0.0,
+                },
+                slide: S::Vector::default(),
+                impulse: S::Vector::default(),
+                bend: 0.0,
+                anchor: S::Vector::default(),
+                nodes: [None; 2],
+            }));
+        }
+        contacts
+    }
+}
+
+/// Impulse of forces on a body that changes its motion from one to the other.
+fn momentum_change<S: Space>(
+    bodies: &Bodies<S>,
+    k: usize,
+    before: &Motion<S>,
+    free: &Motion<S>,
+) -> (S::Vector, S::Spin) {
+    if !bodies.is_dynamic(k) {
+        return Default::default();
+    }
+    let inertia = S::world_inertia(bodies.rotation[k], &bodies.inertial[k].inertia);
+    (
+        (free.linear - before.linear) * bodies.mass(k),
+        S::apply_inertia(&inertia, free.spin - before.spin),
+    )
+}

@@ -1,0 +1,496 @@
+//! The substeps of a step, by all threads: bodies into columns, rounds, and back.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use super::articulation;
+use super::articulation::{LinkLaw, Linkage, March, Team};
+use super::body_columns::{Flight, column, drift, get};
+use super::contact_graph::{Batch, Graph};
+use super::manifold;
+use super::manifold::{Field, Law};
+use super::{Circumstances, RealTime, Substep, manifold_forces};
+use crate::dynamics::integrate;
+use crate::geometry::shape::Pose;
+use crate::geometry::space::Space;
+use crate::math::algebra::Linear;
+use crate::model::body::{Bodies, Kind, Motion};
+use crate::parallel::shared_slice::Shared;
+use crate::parallel::thread_pool;
+use crate::parallel::thread_pool::Worker;
+
+/// Overlaps deeper than so many times what a loaded contact gives way by are repaired without
+/// regard to their load.
+const DEEP: f64 = 3.0;
+
+/// Bodies of linkages that are worth a thread when they are written back.
+const WORTH: usize = 256;
+
+/// What moves a body in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mover {
+    /// Nothing: it sleeps.
+    Nobody,
+    /// Nothing ever.
+    Fixed,
+    Script,
+    /// Forces alone, in double precision.
+    Forces,
+    /// Its linkage, apart from all others.
+    Linkage,
+    /// Its linkage, in the rounds.
+    Team,
+    /// Rounds over bodies.
+    Rounds,
+}
+
+/// Where bodies are after a step.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome<S: Space> {
+    movers: Vec<Mover>,
+    position: Vec<S::Vector>,
+    rotation: Vec<S::Rotation>,
+    motion: Vec<Motion<S>>,
+}
+
+impl<S: Space> Default for Outcome<S> {
+    fn default() -> Self {
+        Self {
+            movers: Vec::new(),
+            position: Vec::new(),
+            rotation: Vec::new(),
+            motion: Vec::new(),
+        }
+    }
+}
+
+impl<S: Space> Outcome<S> {
+    /// Makes room for as many bodies as there are.
+    fn make_room(&mut self, bodies: &Bodies<S>) {
+        if self.position.len() != bodies.len() {
+            self.position.clone_from(&bodies.position);
+            self.rotation.clone_from(&bodies.rotation);
+            self.motion.clone_from(&bodies.motion);
+        }
+    }
+
+    /// Lets bodies be there.
+    fn take(&mut self, bodies: &mut Bodies<S>) {
+        std::mem::swap(&mut self.position, &mut bodies.position);
+        std::mem::swap(&mut self.rotation, &mut bodies.rotation);
+        std::mem::swap(&mut self.motion, &mut bodies.motion);
+    }
+}
+
+/// Lists that threads write bodies' new states to.
+struct Arrival<'a, S: Space> {
+    movers: &'a [Mover],
+    bases: &'a [Pose<S>],
+    position: Shared<'a, S::Vector>,
+    rotation: Shared<'a, S::Rotation>,
+    motion: Shared<'a, Motion<S>>,
+}
+
+/// How bodies are moved by forces.
+struct Fall<'a, S: Space> {
+    bodies: &'a Bodies<S>,
+    gravity: S::Vector,
+    /// At the start of the step, s.
+    time: f64,
+    /// Of a step, and of a substep, s.
+    dt: f64,
+    h: f64,
+    substeps: u32,
+}
+
+impl<S: Space> Fall<'_, S> {
+    fn acceleration(&self, k: usize) -> Motion<S> {
+        if self.bodies.is_dynamic(k) {
+            integrate::acceleration(self.bodies, k, self.gravity, self.time)
+        } else {
+            Motion::default()
+        }
+    }
+}
+
+impl<S: Space> Arrival<'_, S> {
+    /// Puts a body into the kernels' columns.
+    fn load(&self, k: usize, field: &Field<'_>, flight: &Flight<'_>, fall: &Fall<'_, S>) {
+        // Nothing touches what forces alone move.
+        if matches!(self.movers[k], Mover::Nobody | Mover::Forces) {
+            return;
+        }
+        flight.load(field, fall.bodies, k, (&fall.acceleration(k), fall.h));
+        if self.movers[k] == Mover::Rounds {
+            flight.weigh(field, fall.bodies, k, fall.h);
+        }
+    }
+
+    /// Says where a body is at the end.
+    fn write(&self, k: usize, field: &Field<'_>, fall: &Fall<'_, S>) {
+        let bodies = fall.bodies;
+        let present = Pose {
+            position: bodies.position[k],
+            rotation: bodies.rotation[k],
+        };
+        let (mut pose, mut motion) = (present, bodies.motion[k]);
+        match (self.movers[k], &bodies.kind[k]) {
+            (Mover::Nobody | Mover::Fixed | Mover::Linkage, _) => {}
+            (Mover::Script, Kind::Kinematic(script)) => {
+                pose = script.pose(&bodies.start[k], fall.time + fall.dt);
+            }
+            (Mover::Forces | Mover::Script, _) => {
+                let acceleration = fall.acceleration(k);
+                for _ in 0..fall.substeps {
+                    (pose, motion) =
+                        integrate::fly(bodies, k, (pose, motion), &acceleration, fall.h);
+                }
+                let drift = drift(&self.bases[k], &pose);
+                field.drift.write(k + 1, column::<S>(&drift));
+            }
+            (Mover::Team | Mover::Rounds, _) => {
+                let drift: Motion<S> = get(&field.drift.read(k + 1));
+                pose.position = self.bases[k].position + drift.linear;
+                pose.rotation = S::turn(self.bases[k].rotation, drift.spin);
+                motion = get(&field.motion.read(k + 1));
+                let turn = (present.rotation, pose.rotation);
+                motion.spin = bodies.carried_spin(k, turn, motion.spin);
+            }
+        }
+        self.position.write(k, pose.position);
+        self.rotation.write(k, pose.rotation);
+        self.motion.write(k, motion);
+    }
+}
+
+/// Some teams, and their linkages.
+struct Hand<'a, S: Space> {
+    teams: &'a mut [Team],
+    linkages: &'a mut [Linkage<S>],
+}
+
+impl<'a, S: Space> Hand<'a, S> {
+    /// Takes the first teams out of it.
+    fn split_off(&mut self, teams: usize) -> Self {
+        let (own, later) = std::mem::take(&mut self.teams).split_at_mut(teams);
+        let count = own.iter().map(|team| team.range.len()).sum();
+        let (linkages, rest) = std::mem::take(&mut self.linkages).split_at_mut(count);
+        (self.teams, self.linkages) = (later, rest);
+        Self {
+            teams: own,
+            linkages,
+        }
+    }
+}
+
+/// Linkages, dealt out to threads. Nobody ever waits for a lock: each thread takes its own.
+struct Dealt<'a, S: Space> {
+    first: Mutex<Hand<'a, S>>,
+    /// Of the other threads: one alone asks for no memory.
+    others: Vec<Mutex<Hand<'a, S>>>,
+}
+
+impl<'a, S: Space> Dealt<'a, S> {
+    fn new(teams: &'a mut [Team], linkages: &'a mut [Linkage<S>], threads: usize) -> Self {
+        let count = teams.len();
+        let mut rest = Hand { teams, linkages };
+        let first = Mutex::new(rest.split_off(count / threads));
+        let size = |k: usize| count * (k + 1) / threads - count * k / threads;
+        let others = (1..threads).map(|k| Mutex::new(rest.split_off(size(k))));
+        Self {
+            first,
+            others: others.collect(),
+        }
+    }
+
+    /// Lets a thread act on its teams.
+    fn for_each(&self, thread: usize, act: &dyn Fn(&mut Team, &mut [Linkage<S>])) {
+        let own = match thread.checked_sub(1) {
+            Some(k) => self.others.get(k),
+            None => Some(&self.first),
+        };
+        if let Some(own) = own {
+            let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut start = 0;
+            let Hand { teams, linkages } = &mut *own;
+            for team in teams.iter_mut() {
+                let end = start + team.range.len();
+                act(team, &mut linkages[start..end]);
+                start = end;
+            }
+        }
+    }
+}
+
+/// What rounds over bodies work on.
+struct Rounds<'a, S> {
+    field: &'a Field<'a>,
+    graph: &'a Graph,
+    options: &'a Substep,
+    /// How many.
+    rounds: u32,
+    law: &'a Law,
+    space: PhantomData<S>,
+}
+
+impl<S: Space> Rounds<'_, S> {
+    /// Runs all rounds. The first batch is everybody's, and `link` then moves what joints tie; the
+    /// others are dealt out.
+    fn run(&self, worker: &Worker<'_>, link: &dyn Fn()) {
+        let Some((first, small)) = self.graph.batches.split_first() else {
+            return;
+        };
+        self.run_batch(first, worker.share(first.parts), &|| worker.wait(), link);
+        for batch in &small[worker.share(small.len())] {
+            self.run_batch(batch, 0..batch.parts, &|| {}, &|| {});
+        }
+    }
+
+    fn run_batch(&self, batch: &Batch, mine: Range<usize>, wait: &dyn Fn(), link: &dyn Fn()) {
+        let (graph, options) = (self.graph, self.options);
+        let colors = &graph.colors[batch.colors.clone()];
+        let record_parts = &graph.record_parts[batch.records.clone()];
+        for round in 1..=self.rounds {
+            for color in colors.chunks(batch.parts) {
+                for part in &color[mine.clone()] {
+                    let groups = &graph.groups[part.clone()];
+                    manifold::settle::<S>(options.instructions, self.field, groups, &graph.sides);
+                }
+                wait();
+            }
+            link();
+            if round % options.learn_every == 0 || round == self.rounds {
+                for part in &record_parts[mine.clone()] {
+                    let records = &graph.records[part.clone()];
+                    manifold::learn::<S>(options.instructions, self.field, records, self.law);
+                }
+                wait();
+            }
+        }
+    }
+
+    /// Prepares the patches for a substep, each thread those that it will work on.
+    fn begin(&self, worker: &Worker<'_>) {
+        let graph = self.graph;
+        let begin = |batch: &Batch, mine: Range<usize>| {
+            for part in &graph.record_parts[batch.records.clone()][mine] {
+                let records = &graph.records[part.clone()];
+                manifold::begin::<S>(self.options.instructions, self.field, records, self.law);
+            }
+        };
+        let Some((first, small)) = graph.batches.split_first() else {
+            return;
+        };
+        begin(first, worker.share(first.parts));
+        for batch in &small[worker.share(small.len())] {
+            begin(batch, 0..batch.parts);
+        }
+    }
+}
+
+impl<S: Space> RealTime<S> {
+    /// Runs the substeps and moves the bodies.
+    pub(super) fn advance(
+        &mut self,
+        bodies: &mut Bodies<S>,
+        options: &Substep,
+        around: &Circumstances<'_, S>,
+    ) {
+        self.prepare_links(bodies, options, around);
+        let mut outcome = std::mem::take(&mut self.outcome);
+        outcome.make_room(bodies);
+        self.sort_out(bodies, &mut outcome.movers);
+        self.solve(bodies, options, around, &mut outcome);
+        self.write_marched(&mut outcome, around.settings.threads as usize);
+        outcome.take(bodies);
+        self.outcome = outcome;
+    }
+
+    /// Says where bodies are whose linkages touch nothing.
+    fn write_marched(&mut self, outcome: &mut Outcome<S>, threads: usize) {
+        let links = &self.links;
+        let count: usize = links.marched().map(Linkage::len).sum();
+        let bases = self.columns.share_bases();
+        let movers = &outcome.movers;
+        let position = Shared::new(&mut outcome.position);
+        let rotation = Shared::new(&mut outcome.rotation);
+        let motion = Shared::new(&mut outcome.motion);
+        thread_pool::run(threads.min(count / WORTH + 1), |worker| {
+            for linkage in links.marched() {
+                for (k, pose, new) in linkage.states(worker.share(linkage.len())) {
+                    if movers[k] == Mover::Linkage {
+                        position.write(k, pose.position);
+                        rotation.write(k, pose.rotation);
+                        motion.write(k, *new);
+                        bases.set_pose(k, pose);
+                    }
+                }
+            }
+        });
+    }
+
+    /// Solves what joints alone decide.
+    fn prepare_links(
+        &mut self,
+        bodies: &Bodies<S>,
+        options: &Substep,
+        around: &Circumstances<'_, S>,
+    ) {
+        if self.links.is_empty() {
+            return;
+        }
+        let law = link_law(around, around.settings.dt / f64::from(options.substeps));
+        let (sleep, graph) = (&self.sleep, &self.graph);
+        let is_awake = |k: usize| bodies.is_dynamic(k) && !sleep.is_asleep(k);
+        let touches = |k: usize| graph.is_held(k);
+        self.links.prepare(bodies, &law, is_awake, touches);
+    }
+
+    /// Says what moves each body.
+    fn sort_out(&self, bodies: &Bodies<S>, movers: &mut Vec<Mover>) {
+        let mover = |k: usize| match bodies.kind[k] {
+            _ if self.sleep.is_asleep(k) => Mover::Nobody,
+            Kind::Fixed => Mover::Fixed,
+            Kind::Kinematic(_) => Mover::Script,
+            Kind::Particle | Kind::Rigid if self.links.marches(k) => Mover::Linkage,
+            Kind::Particle | Kind::Rigid if !self.is_in_columns(k) => Mover::Forces,
+            Kind::Particle | Kind::Rigid if self.links.couples(k) => Mover::Team,
+            Kind::Particle | Kind::Rigid => Mover::Rounds,
+        };
+        movers.clear();
+        movers.extend((0..bodies.len()).map(mover));
+    }
+
+    /// Runs the substeps on the columns.
+    fn solve(
+        &mut self,
+        bodies: &Bodies<S>,
+        options: &Substep,
+        around: &Circumstances<'_, S>,
+        outcome: &mut Outcome<S>,
+    ) {
+        let h = around.settings.dt / f64::from(options.substeps);
+        let (law, link_law) = (law(options, around, h), link_law(around, h));
+        let ground = articulation::Ground {
+            bodies,
+            law: &link_law,
+        };
+        let fall = Fall {
+            bodies,
+            gravity: around.settings.gravity,
+            time: around.time,
+            dt: around.settings.dt,
+            h,
+            substeps: options.substeps,
+        };
+        self.links.march(
+            &ground,
+            &March {
+                dt: fall.dt,
+                time: fall.time,
+                gravity: fall.gravity,
+                rounds: options.rounds,
+                instructions: options.instructions,
+                threads: around.settings.threads as usize,
+            },
+        );
+        let joints = self.links.ties().count();
+        let (field, flight, bases) = self.columns.share(&mut self.patches.records);
+        let arrival = Arrival {
+            movers: &outcome.movers,
+            bases,
+            position: Shared::new(&mut outcome.position),
+            rotation: Shared::new(&mut outcome.rotation),
+            motion: Shared::new(&mut outcome.motion),
+        };
+        // Less work than this is not worth meeting at barriers for.
+        let worth = ((self.graph.records.len() + joints / 8) / 64).max(bodies.len() / 1024) + 1;
+        let threads = (around.settings.threads as usize).min(worth).max(1);
+        let has_coupled = self.links.linkages.iter().any(Linkage::is_coupled);
+        let linkages = Dealt::new(&mut self.links.teams, &mut self.links.linkages, threads);
+        let link = |worker: &Worker<'_>, act: &dyn Fn(&mut Team, &mut [Linkage<S>])| {
+            if has_coupled {
+                linkages.for_each(worker.index(), act);
+                worker.wait();
+            }
+        };
+        let (graph, count) = (&self.graph, field.motion.len());
+        let (instructions, h) = (options.instructions, h as f32);
+        let rounds = Rounds::<S> {
+            field: &field,
+            graph,
+            options,
+            // Linkages are solved exactly: where all that touches belongs to some, fewer do.
+            rounds: if graph.has_colors() {
+                options.rounds
+            } else {
+                (2 * options.rounds).div_ceil(3)
+            },
+            law: &law,
+            space: PhantomData,
+        };
+        thread_pool::run(threads, |worker| {
+            for k in worker.share(bodies.len()) {
+                arrival.load(k, &field, &flight, &fall);
+            }
+            worker.wait();
+            for substep in 1..=options.substeps {
+                rounds.begin(worker);
+                flight.aim(&field, worker.share(count), h);
+                worker.wait();
+                link(worker, &|team, linkages| {
+                    team.begin(linkages, &ground, (&field, instructions));
+                });
+                rounds.run(worker, &|| {
+                    if has_coupled {
+                        let tied = graph.tied();
+                        let mine = &tied[worker.share(tied.len())];
+                        manifold_forces::grasp::<S>(instructions, &field, mine, &graph.sides);
+                        worker.wait();
+                        link(worker, &|team, linkages| {
+                            team.settle(linkages, &ground, (&field, instructions));
+                        });
+                    }
+                });
+                worker.wait();
+                link(worker, &|team, linkages| {
+                    team.finish(linkages, &field, substep < options.substeps);
+                });
+                flight.arrive(&field, worker.share(count), h);
+                worker.wait();
+            }
+            for k in worker.share(bodies.len()) {
+                arrival.write(k, &field, &fall);
+            }
+        });
+        self.links.remember();
+    }
+}
+
+/// The numbers of the contact law in a substep of h seconds.
+fn law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> Law {
+    // Without gravity loads have no natural acceleration; take that of the Earth.
+    let gravity = around.settings.gravity.length();
+    let acceleration = if gravity > 0.0 { gravity } else { 9.81 };
+    Law {
+        h: h as f32,
+        stiffness: (options.stiffness / (acceleration * h * h)) as f32,
+        acceleration: acceleration as f32,
+        repaired: (options.repair_rate * h).min(1.0) as f32,
+        most_repaired: (around.settings.contact.repair_speed * h) as f32,
+        slop: around.settings.contact.slop as f32,
+        deep: (DEEP * acceleration * h * h / options.stiffness) as f32,
+        threshold: around.settings.contact.restitution_threshold as f32,
+        loading: options.loading as f32,
+        unloading: options.unloading as f32,
+    }
+}
+
+/// The numbers of the joints' law in a substep of h seconds.
+fn link_law<S: Space>(around: &Circumstances<'_, S>, h: f64) -> LinkLaw {
+    LinkLaw {
+        h,
+        speed: around.settings.contact.repair_speed,
+    }
+}
