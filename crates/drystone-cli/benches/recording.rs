@@ -20,7 +20,7 @@ use drystone_scene::{AnyWorld, Scene};
 /// A box of walls in which a thousand stones fall, come to rest and sleep.
 const HEAP: &str = r#"
 dimension = 3
-strategy = "substep"
+strategy = "realtime"
 
 [[bodies]]
 name = "floor"
@@ -37,7 +37,7 @@ repeat.random = { count = 999, region = [6, 14, 6], sizes = [0.8, 1.2], turned =
 /// A thousand stones in a drum that never stops.
 const DRUM: &str = r#"
 dimension = 3
-strategy = "substep"
+strategy = "realtime"
 
 [[bodies]]
 name = "drum"

@@ -27,7 +27,7 @@ fn scene(bodies: usize) -> String {
         )
     };
     format!(
-        "dimension = 3\nstrategy = \"substep\"\n[[bodies]]\nname = \"floor\"\nkind = \"fixed\"\n\
+        "dimension = 3\nstrategy = \"realtime\"\n[[bodies]]\nname = \"floor\"\nkind = \"fixed\"\n\
          shape.half_space.normal = [0, 1, 0]\n{}{}{}",
         kind("box", "shape.box.size = [0.4, 0.25, 0.3]", 1),
         kind("ball", "shape.ball.radius = 0.2", 2),

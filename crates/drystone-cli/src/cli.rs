@@ -5,7 +5,7 @@ mod values;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use drystone::{SolverKind, Strategy};
@@ -401,6 +401,18 @@ pub(crate) struct StopArgs {
     pub(crate) iterations: NonZeroU32,
 }
 
+/// Names of strategies; `realtime` was once called `substep`, and is still understood by it.
+fn strategy_name() -> impl TypedValueParser<Value = String> {
+    let names = Strategy::NAMES.map(|name| match name {
+        "realtime" => PossibleValue::new(name).alias("substep"),
+        _ => PossibleValue::new(name),
+    });
+    PossibleValuesParser::new(names).map(|name| {
+        let strategy = Strategy::named(&name);
+        strategy.map_or(name, |strategy| strategy.name().to_owned())
+    })
+}
+
 /// How a scene is stepped, where the command line overrules it.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SettingsArgs {
@@ -408,7 +420,7 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "S", value_parser = positive, allow_hyphen_values = true)]
     pub(crate) dt: Option<f64>,
     /// How a step is made [default: the scene's]
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Strategy::NAMES))]
+    #[arg(long, value_name = "NAME", value_parser = strategy_name())]
     pub(crate) strategy: Option<String>,
     /// What solves the contacts, in strategies that leave it open; others become "velocity"
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(SolverKind::NAMES))]

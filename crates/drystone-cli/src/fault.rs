@@ -7,10 +7,10 @@ use std::process::ExitCode;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use drystone::SettingsError;
 use drystone::StepError;
 use drystone::contact::problem::file::ProblemFileError;
 use drystone::geometry::intersect::IntersectError;
-use drystone::strategy::settings::SettingsError;
 use drystone_frame::recording::{ReadError, WriteError};
 use drystone_scene::SceneError;
 use drystone_view::ViewError;

@@ -85,10 +85,10 @@ fn contacts(outcome: &Outcome) -> String {
 }
 
 fn solver(outcome: &Outcome) -> String {
-    if let Strategy::Substep(options) = &outcome.strategy {
+    if let Strategy::Realtime(options) = &outcome.strategy {
         return format!(
             "block descent, {} of {} a step",
-            counted(u64::from(options.substeps), "substep"),
+            counted(u64::from(options.substeps), "realtime"),
             counted(u64::from(options.rounds), "round"),
         );
     }
@@ -116,7 +116,7 @@ fn solver(outcome: &Outcome) -> String {
                 counted(steps, "step"),
             );
         }
-        Strategy::Velocity | Strategy::Substep(_) => {}
+        Strategy::Velocity | Strategy::Realtime(_) => {}
     }
     let solver = outcome.solver;
     let (iterations, tolerance) = solver.iterations_and_tolerance();

@@ -40,7 +40,7 @@ fn block_starts(file: &[u8]) -> Vec<usize> {
 
 #[test]
 fn a_run_cut_at_any_write_is_resumed_to_the_same_bytes_with_any_threads() {
-    for more in [&[][..], &["--strategy", "substep", "--dt", "0.01"]] {
+    for more in [&[][..], &["--strategy", "realtime", "--dt", "0.01"]] {
         let (folder, _) = folder_with("scene.toml", SOLID);
         let whole = record(folder.path(), more);
         // The first two blocks are there from the beginning: a file is made beside and renamed.
@@ -66,8 +66,8 @@ fn a_run_cut_at_any_write_is_resumed_to_the_same_bytes_with_any_threads() {
 #[test]
 fn threads_change_no_byte() {
     let (folder, _) = folder_with("scene.toml", SOLID);
-    let one = record(folder.path(), &["--strategy", "substep", "--threads", "1"]);
-    let three = record(folder.path(), &["--strategy", "substep", "--threads", "3"]);
+    let one = record(folder.path(), &["--strategy", "realtime", "--threads", "1"]);
+    let three = record(folder.path(), &["--strategy", "realtime", "--threads", "3"]);
     assert!(one == three);
 }
 

@@ -94,7 +94,7 @@ fn assert_shape(report: &Value) {
 fn a_solver_means_the_strategy_that_has_one() {
     let (folder, _) = folder_with("flat.toml", FLAT);
     for (options, strategy, solver) in [
-        (&[][..], "substep", "block-descent"),
+        (&[][..], "realtime", "block-descent"),
         (&["--solver", "nncg"][..], "velocity", "nncg"),
         (&["--iterations", "7"][..], "velocity", "pgs"),
         (&["--tolerance", "1e-3"][..], "velocity", "pgs"),
@@ -121,7 +121,7 @@ fn a_flat_report_has_every_field() {
     assert!((report["seconds"].as_f64().unwrap() - 0.5).abs() < 1e-12);
     assert_eq!(report["dt"], 0.01);
     assert_eq!(report["threads"], 1);
-    assert_eq!(report["strategy"], "substep");
+    assert_eq!(report["strategy"], "realtime");
     assert_eq!(report["solver"], "block-descent");
     assert_eq!(report["contacts"]["last"], 2);
     let left = &report["bodies"][1];

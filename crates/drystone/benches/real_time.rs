@@ -11,10 +11,10 @@ use std::time::Instant;
 
 use drystone::glam::DVec3;
 use drystone::math::simd::Instructions;
-use drystone::{Body, Settings, Shape3, Strategy, Substep, World3};
+use drystone::{Body, Realtime, Settings, Shape3, Strategy, World3};
 
 struct Options {
-    substep: Substep,
+    substep: Realtime,
     threads: u32,
     steps: u32,
     filter: Option<String>,
@@ -22,7 +22,7 @@ struct Options {
 
 fn options() -> Options {
     let mut options = Options {
-        substep: Substep::default(),
+        substep: Realtime::default(),
         threads: 1,
         steps: 600,
         filter: None,
@@ -56,7 +56,7 @@ fn options() -> Options {
 fn empty(options: &Options) -> World3 {
     let settings = Settings {
         dt: 1.0 / 60.0,
-        strategy: Strategy::Substep(options.substep),
+        strategy: Strategy::Realtime(options.substep),
         threads: options.threads,
         certify_every: 0,
         ..Settings::default()

@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use drystone::glam::DVec3;
-use drystone::{Body, Settings, Shape3, Strategy, Substep, World3};
+use drystone::{Body, Realtime, Settings, Shape3, Strategy, World3};
 
 const ROUNDS: u32 = 60;
 
@@ -13,9 +13,9 @@ const ROUNDS: u32 = 60;
 fn heap(bodies: u32) -> World3 {
     let mut world = World3::new(Settings {
         dt: 1.0 / 60.0,
-        strategy: Strategy::Substep(Substep {
+        strategy: Strategy::Realtime(Realtime {
             sleep_after: 0.0,
-            ..Substep::default()
+            ..Realtime::default()
         }),
         certify_every: 0,
         ..Settings::default()

@@ -5,12 +5,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drystone::glam::DVec3;
-use drystone::{Body, Joint, Settings, Shape3, Strategy, Substep, World3};
+use drystone::{Body, Joint, Realtime, Settings, Shape3, Strategy, World3};
 
 fn main() {
-    let mut options = Substep {
+    let mut options = Realtime {
         sleep_after: 0.0,
-        ..Substep::default()
+        ..Realtime::default()
     };
     let (mut links, mut ratio, mut steps, mut swing) = (100, 100.0, 600, 1.0);
     for argument in std::env::args().skip(1) {
@@ -28,7 +28,7 @@ fn main() {
     }
     let mut world = World3::new(Settings {
         dt: 1.0 / 60.0,
-        strategy: Strategy::Substep(options),
+        strategy: Strategy::Realtime(options),
         certify_every: 0,
         ..Settings::default()
     })

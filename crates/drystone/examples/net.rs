@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drystone::glam::DVec3;
-use drystone::{Body, BodyId, Joint, Settings, Shape3, Strategy, Substep, World3};
+use drystone::{Body, BodyId, Joint, Realtime, Settings, Shape3, Strategy, World3};
 
 fn main() {
     let number = |at: usize, usual: usize| {
@@ -15,9 +15,9 @@ fn main() {
     let (side, steps) = (number(1, 30), number(2, 600));
     let mut world = World3::new(Settings {
         dt: 1.0 / 60.0,
-        strategy: Strategy::Substep(Substep {
+        strategy: Strategy::Realtime(Realtime {
             sleep_after: 0.0,
-            ..Substep::default()
+            ..Realtime::default()
         }),
         certify_every: 0,
         ..Settings::default()

@@ -1,23 +1,34 @@
 //! Contact simulation with a certificate: particles, rigid bodies and deformables, in 2D and 3D.
 //!
-//! A [`World`] holds [bodies](Body) and is [stepped](World::step). Every step finds the contacts
-//! ([`crate::contact::detection`]), writes them down as plain data ([`crate::contact::problem`]), solves them ([`solver`]), moves the
-//! bodies ([`crate::dynamics::integrate`]) and is judged by code that knows no solver ([`judge`]). The modules
-//! depend on each other in the order
+//! A [`World`] holds [bodies](Body), [joints](Joint) and [deformables](Deformable), and is
+//! [stepped](World::step) by a [`Strategy`]. After every step code that knows no solver says how far
+//! the laws of contact are from holding: the [`Certificate`].
+//!
+//! The modules are layers. Each uses only what stands left of it, and a test (`tests/layers.rs`)
+//! holds every file to that:
 //!
 //! ```text
-//! space ← shape ← body ← detect ← problem ← certify, solve ← repair, integrate ← world
+//! math ← parallel ← geometry ← model ← contact ← judge ← solver ← dynamics ← strategy ← world
 //! ```
 //!
-//! [`crate::world::query`] answers what rays hit, what is near and what overlaps. [`crate::geometry::ccd`] says when moving points,
-//! edges and faces meet, [`crate::geometry::intersect`] whether a state intersects itself.
+//! | layer | holds |
+//! |---|---|
+//! | [`math`] | vectors of the plane and of space, small matrices, SIMD lanes, sparse factorisations |
+//! | `parallel` | the thread pool, and slices that threads share |
+//! | [`geometry`] | shapes and their contact points, box trees, distances, casts, continuous collision detection, exact intersection |
+//! | [`model`] | bodies, joints, materials, deformables, scripts |
+//! | [`contact`] | from poses to contacts, and from contacts to the contact problem |
+//! | [`judge`] | residual, energy, momentum, intersection: the certificate |
+//! | [`solver`] | eleven solvers of one contact problem |
+//! | [`dynamics`] | time stepping: forces, rotation, elastic systems, fail-safes |
+//! | [`strategy`] | ways to make a step: `realtime`, `velocity`, `parallel`, `sequential`, `barrier`, `penalty` |
+//! | [`world`] | the step, queries, events, snapshots |
 //!
-//! Two and three dimensions are one source: see [`crate::math::algebra`]. Ten lines that simulate something
+//! Two and three dimensions are one source: see [`math::algebra`]. Ten lines that simulate something
 //! stand at [`World`].
 //!
-//! Units are SI throughout; the signs of contact are fixed in [`crate::contact::problem`].
+//! Units are SI throughout; the signs of contact are fixed in [`contact::problem`].
 
-pub mod closed_form;
 pub mod contact;
 pub mod dynamics;
 pub mod geometry;
@@ -32,15 +43,15 @@ pub mod world;
 pub use contact::problem::assemble::ContactRules;
 pub use contact::problem::impact_law::ImpactLaw;
 pub use contact::rules::{Encounter, Hooks};
+pub use geometry::Space;
 pub use geometry::shape::{Decomposition, Geometry, Pose, Shape2, Shape3, ShapeError};
-pub use geometry::space::Space;
 pub use glamx as glam;
 pub use judge::Certificate;
+pub use judge::intersection_audit::{Audit, Intersection};
 pub use math::algebra::{Algebra, Components, D2, D3, Linear};
 pub use model::body::{Body, BodyError, BodyId, Groups, Kind, Mass, Motion, Push};
 pub use model::deformable::{
-    Audit, Cells, DeformError, Deformable, DeformableId, Integrator, Intersection, Mesh, Model,
-    Substance,
+    Cells, DeformError, Deformable, DeformableId, Integrator, Mesh, Model, Substance,
 };
 pub use model::joint::{
     Axis, Drive, Freedom, Goal, Joint, JointError, JointId, JointKind, Reaction,
@@ -48,10 +59,13 @@ pub use model::joint::{
 pub use model::material::{Combine, Material, MaterialError, MaterialId, Materials, Surface};
 pub use model::script::{Keyframe, Script};
 pub use solver::{Auto, Limits, Newton, Pgs, SolverKind};
+pub use strategy::Strategy;
 pub use strategy::barrier::Barrier;
-pub use strategy::ccd::{Impacts, Resolution};
+pub use strategy::ccd::Impacts;
 pub use strategy::penalty::Penalty;
-pub use strategy::realtime::Substep;
-pub use strategy::settings::{Feature, Settings, Strategy};
+pub use strategy::profile::{Feature, SettingsError};
+pub use strategy::realtime::Realtime;
+pub use strategy::settings::Settings;
+pub use strategy::step::Resolution;
 pub use world::events::Event;
 pub use world::{Energy, Phase, SnapshotError, StepError, StepReport, World, World2, World3};

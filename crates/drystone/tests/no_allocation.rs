@@ -8,7 +8,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use drystone::glam::DVec3;
-use drystone::{Body, Joint, Settings, Shape3, Strategy, Substep, World3};
+use drystone::{Body, Joint, Realtime, Settings, Shape3, Strategy, World3};
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 
@@ -35,9 +35,9 @@ static ALLOCATOR: Counting = Counting;
 fn world() -> World3 {
     World3::new(Settings {
         dt: 1.0 / 60.0,
-        strategy: Strategy::Substep(Substep {
+        strategy: Strategy::Realtime(Realtime {
             sleep_after: 0.0,
-            ..Substep::default()
+            ..Realtime::default()
         }),
         certify_every: 0,
         threads: 1,

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use drystone::{
     Axis, Body, BodyId, D2, D3, ImpactLaw, Joint, Mass, Material, MaterialId, Settings, Shape2, Shape3,
-    SolverKind, Space, Strategy, Substep, World,
+    SolverKind, Space, Strategy, Realtime, World,
 };
 use glamx::{DQuat, DVec2, DVec3};
 
@@ -31,9 +31,9 @@ impl Way for Default {
         Settings {
             dt: STEP_S,
             // As with all peers, nobody sleeps.
-            strategy: Strategy::Substep(Substep {
+            strategy: Strategy::Realtime(Realtime {
                 sleep_after: 0.0,
-                ..Substep::default()
+                ..Realtime::default()
             }),
             certify_every: 0,
             ..Settings::default()
@@ -148,7 +148,7 @@ impl Embed for D3 {
 
 impl<S: Embed, W: Way> Engine for Drystone<S, W> {
     fn build(scene: &Scene, threads: usize) -> Result<Self, Reason> {
-        let knows_joints = matches!(W::settings::<S>().strategy, Strategy::Substep(_));
+        let knows_joints = matches!(W::settings::<S>().strategy, Strategy::Realtime(_));
         if !scene.joints.is_empty() && !knows_joints {
             return Err("this way of Drystone has no joints".into());
         }

@@ -118,7 +118,7 @@ impl<S: Space> Running<S> {
                 settings.strategy = strategy;
             }
         }
-        if let (Strategy::Substep(options), Some(substeps)) =
+        if let (Strategy::Realtime(options), Some(substeps)) =
             (&mut settings.strategy, change.substeps)
         {
             options.substeps = substeps;
@@ -346,7 +346,7 @@ mod tests {
     fn a_strategy_that_can_not_step_a_scene_is_refused() {
         for (name, strategy, why) in [
             ("heavy-chain", "parallel", "joints"),
-            ("flag", "substep", "deformables"),
+            ("flag", "realtime", "deformables"),
         ] {
             let scene = drystone_scene::gallery::find(name)
                 .unwrap()
@@ -432,14 +432,14 @@ mod tests {
         let good = Change {
             friction: Some(0.25),
             solver: Some("newton".into()),
-            strategy: Some("substep".into()),
+            strategy: Some("realtime".into()),
             substeps: Some(3),
             ..Change::default()
         };
         running.change(&good).unwrap();
         let after = running.settings();
         assert_eq!((after.friction, after.solver.as_str()), (0.25, "newton"));
-        assert_eq!(after.strategy, "substep");
+        assert_eq!(after.strategy, "realtime");
         assert_eq!(after.substeps, Some(3));
     }
 }

@@ -113,7 +113,7 @@ pub(crate) fn settings<S: Space>(world: &World<S>) -> Settings {
     let settings = world.settings();
     let (iterations, tolerance) = settings.solver.iterations_and_tolerance();
     let substeps = match settings.strategy {
-        Strategy::Substep(options) => Some(options.substeps),
+        Strategy::Realtime(options) => Some(options.substeps),
         _ => None,
     };
     let surface = world.materials.get(drystone::MaterialId::default());

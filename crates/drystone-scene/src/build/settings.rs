@@ -1,6 +1,6 @@
 //! How a scene's world is stepped.
 
-use drystone::strategy::settings::SettingsError;
+use drystone::SettingsError;
 use drystone::{ImpactLaw, Settings, SolverKind, Strategy, World};
 
 use super::check::{finite, positive, vector};
@@ -64,10 +64,10 @@ fn set(field: &mut f64, value: Option<f64>) {
 pub(crate) fn strategy(scene: &Scene, name: &str) -> Option<Strategy> {
     let mut strategy = Strategy::named(name)?;
     match &mut strategy {
-        Strategy::Substep(options) => {
-            options.substeps = scene.substep.substeps.unwrap_or(options.substeps);
-            options.rounds = scene.substep.rounds.unwrap_or(options.rounds);
-            set(&mut options.sleep_after, scene.substep.sleep_after);
+        Strategy::Realtime(options) => {
+            options.substeps = scene.realtime.substeps.unwrap_or(options.substeps);
+            options.rounds = scene.realtime.rounds.unwrap_or(options.rounds);
+            set(&mut options.sleep_after, scene.realtime.sleep_after);
             set(&mut options.repair_rate, scene.contact.repair_rate);
         }
         Strategy::Barrier(options) => {
@@ -129,7 +129,7 @@ fn misset(error: &SettingsError) -> Flaw {
     let path = match field {
         "dt" | "gravity" => root.key(field),
         "tolerance" | "iterations" => root.key("solver").key(field),
-        "substeps" | "rounds" => root.key("substep").key(field),
+        "substeps" | "rounds" => root.key("realtime").key(field),
         // Options of a strategy: its table, a dot, the key.
         _ => match field.split_once('.') {
             Some((table, key)) => root.key(table).key(key),

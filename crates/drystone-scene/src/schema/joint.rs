@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::values::{Rotation, Vector};
 
-/// What ties two bodies together, or a row of them, in the strategies "substep" and "velocity".
+/// What ties two bodies together, or a row of them, in the strategies "realtime" and "velocity".
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Joint {

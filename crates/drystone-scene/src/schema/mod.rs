@@ -47,22 +47,22 @@ pub struct Scene {
     #[serde(default = "default_seconds")]
     pub seconds: f64,
     /// Length of a step in s; if left out, 1/240 with "velocity", "parallel"
-    /// and "sequential", 1/60 with "substep" and "barrier", 1/1000 with "penalty".
+    /// and "sequential", 1/60 with "realtime" and "barrier", 1/1000 with "penalty".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dt: Option<f64>,
     /// Acceleration of free fall in m/s²; 9.81 down y if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gravity: Option<Vector>,
     /// How a step uses detection and solver: "velocity" (all contacts at once, by `solver`),
-    /// "substep" (in real time), "barrier" (nothing ever touches), "parallel" or "sequential"
-    /// (impacts by continuous collision), "penalty" (springs on overlap). If left out, "substep";
+    /// "realtime" (in real time), "barrier" (nothing ever touches), "parallel" or "sequential"
+    /// (impacts by continuous collision), "penalty" (springs on overlap). If left out, "realtime";
     /// but "velocity" for scenes with deformables, and for those that choose a solver or how
-    /// impacts are understood, which "substep" has no use for.
+    /// impacts are understood, which "realtime" has no use for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strategy: Option<String>,
-    /// Options of the strategy "substep".
-    #[serde(default)]
-    pub substep: Substep,
+    /// Options of the strategy "realtime", which was once called "substep" and is still read so.
+    #[serde(default, alias = "substep")]
+    pub realtime: Realtime,
     /// Options of the strategy "barrier".
     #[serde(default)]
     pub barrier: Barrier,
@@ -96,7 +96,7 @@ pub struct Scene {
     /// What ties bodies together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub joints: Vec<Joint>,
-    /// Ropes, nets, cloth and soft solids (every strategy but "substep").
+    /// Ropes, nets, cloth and soft solids (every strategy but "realtime").
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deformables: Vec<Deformable>,
     /// The text this was read from, so that errors can point at it. Not part of the file.
@@ -123,7 +123,7 @@ impl Scene {
             dt: None,
             gravity: None,
             strategy: None,
-            substep: Substep::default(),
+            realtime: Realtime::default(),
             barrier: Barrier::default(),
             impacts: Impacts::default(),
             penalty: Penalty::default(),
@@ -145,9 +145,10 @@ impl Scene {
     pub fn strategy_name(&self) -> &str {
         let chooses_solver = self.solver != Solver::default() || self.contact.impact.is_some();
         match &self.strategy {
+            Some(name) if name == "substep" => "realtime",
             Some(name) => name,
             None if chooses_solver || !self.deformables.is_empty() => "velocity",
-            None => "substep",
+            None => "realtime",
         }
     }
 }
@@ -169,10 +170,10 @@ pub struct Solver {
     pub tolerance: Option<f64>,
 }
 
-/// Options of the strategy "substep"; what is left out is as the engine has it.
+/// Options of the strategy "realtime"; what is left out is as the engine has it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Substep {
+pub struct Realtime {
     /// Substeps of a step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]

@@ -224,7 +224,7 @@ fn all_that_a_scene_can_say_comes_back() {
 
 const EVERYTHING: &str = r#"
 dimension = 3
-strategy = "substep"
+strategy = "realtime"
 gravity = [0.5, -9.81, 0]
 materials = [{ name = "ice", friction = 0.1, friction_rule = "minimum" }, { name = "felt", friction = 0.9 }]
 pairs = [{ between = ["ice", "felt"], friction = 0.35 }]

@@ -225,7 +225,7 @@ fn exported(scene: &Scene) -> String {
 
 const OURS: &str = r#"
 dimension = 3
-strategy = "substep"
+strategy = "realtime"
 materials = [{ name = "ice", friction = 0.05, restitution = 0.25 }]
 [[bodies]]
 name = "floor"

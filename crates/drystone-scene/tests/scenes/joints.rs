@@ -45,35 +45,35 @@ fn error(joint: &str, strategy: &str) -> String {
 #[test]
 fn mistakes_in_joints_are_named() {
     let ball = "kind = \"ball\"\na = \"post\"\nb = \"bob\"";
-    assert_eq!(error(ball, "substep"), "");
+    assert_eq!(error(ball, "realtime"), "");
     assert_eq!(error(ball, "velocity"), "");
     for (joint, strategy, word) in [
-        (ball, "barrier", "`strategy = \"velocity\" or \"substep\"`"),
+        (ball, "barrier", "`strategy = \"velocity\" or \"realtime\"`"),
         (
             "kind = \"ball\"\na = \"post\"\nb = \"bop\"",
-            "substep",
+            "realtime",
             "bop",
         ),
-        ("kind = \"ball\"\na = \"post\"", "substep", "two bodies"),
-        ("kind = \"ball\"\nchain = \"link\"", "substep", "link"),
+        ("kind = \"ball\"\na = \"post\"", "realtime", "two bodies"),
+        ("kind = \"ball\"\nchain = \"link\"", "realtime", "link"),
         (
             "kind = \"ball\"\na = \"post\"\nb = \"bob\"\nlimits = [0, 1]",
-            "substep",
+            "realtime",
             "no effect",
         ),
         (
             "kind = \"spring\"\na = \"post\"\nb = \"bob\"",
-            "substep",
+            "realtime",
             "stiffness",
         ),
         (
             "kind = \"hinge\"\na = \"post\"\nb = \"bob\"\naxis = [0, 0, 0]",
-            "substep",
+            "realtime",
             "length",
         ),
         (
             "kind = \"hinge\"\na = \"post\"\nb = \"bob\"\nlimits = [90, -90]",
-            "substep",
+            "realtime",
             "limits",
         ),
     ] {
@@ -113,7 +113,7 @@ fn joints_and_deformables_are_stepped_by_velocity_unasked() {
 #[test]
 fn remedies_are_strategies_that_serve_the_scene() {
     for (strategy, about) in [
-        ("substep", "deformables (`cloth`)"),
+        ("realtime", "deformables (`cloth`)"),
         ("barrier", "joints (`joint 0`)"),
         ("penalty", "joints (`joint 0`)"),
     ] {
@@ -127,7 +127,7 @@ fn remedies_are_strategies_that_serve_the_scene() {
         error.contains("`gimbal`") && error.contains("joints[0]"),
         "{error}"
     );
-    assert!(error.contains("write `strategy = \"substep\"`"), "{error}");
+    assert!(error.contains("write `strategy = \"realtime\"`"), "{error}");
     let error = mixed("", LOOSE).build().unwrap_err().to_string();
     assert!(error.contains("no strategy serves"), "{error}");
 }

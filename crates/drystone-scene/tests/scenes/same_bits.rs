@@ -1,7 +1,7 @@
 //! The same bits for any number of threads and any instructions, on every scene of the gallery.
 
 use drystone::math::simd::Instructions;
-use drystone::{Space, Strategy, Substep, World};
+use drystone::{Realtime, Space, Strategy, World};
 use drystone_scene::{AnyWorld, gallery};
 
 /// Enough for what falls to land and for what is hit to move.
@@ -11,16 +11,16 @@ const STEPS: u32 = 40;
 fn run<S: Space>(world: &World<S>, threads: u32, instructions: Instructions) -> (u64, String) {
     let mut world = world.clone();
     let settings = world.settings_mut();
-    if !matches!(settings.strategy, Strategy::Substep(_)) {
-        settings.dt = Strategy::Substep(Substep::default()).usual_dt();
+    if !matches!(settings.strategy, Strategy::Realtime(_)) {
+        settings.dt = Strategy::Realtime(Realtime::default()).usual_dt();
         settings.contact.impact = drystone::ImpactLaw::Newton;
     }
     let mut options = match settings.strategy {
-        Strategy::Substep(options) => options,
-        _ => Substep::default(),
+        Strategy::Realtime(options) => options,
+        _ => Realtime::default(),
     };
     options.instructions = instructions;
-    settings.strategy = Strategy::Substep(options);
+    settings.strategy = Strategy::Realtime(options);
     settings.threads = threads;
     settings.events = true;
     settings.certify_every = 0;

@@ -22,11 +22,11 @@
 use super::deformable_surface::{Finder, Purpose, Shell, around};
 use crate::contact::detection::{Contact, Lookahead, NodePoint};
 use crate::contact::rules::PairRules;
+use crate::geometry::Space;
 use crate::geometry::ccd::primitive_pair::{
     Near, Pair, blend, impact, nearest, place_in, stays_apart,
 };
 use crate::geometry::shape::{ContactPoint, FeatureId};
-use crate::geometry::space::Space;
 use crate::math::algebra::vector;
 use crate::model::body::Bodies;
 use crate::model::deformable::store::Deformables;

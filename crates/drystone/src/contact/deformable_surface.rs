@@ -4,10 +4,10 @@
 //! are numbered first; the points of rigid bodies' [skeletons](crate::geometry::shape::Skeleton) follow, one
 //! body after the other.
 
+use crate::geometry::Space;
 use crate::geometry::ccd::broad_phase::{BroadPhase, Fit, Mesh};
 use crate::geometry::ccd::primitive_pair::Pair;
 use crate::geometry::shape::{Bounds, Geometry, Pose, Skeleton};
-use crate::geometry::space::Space;
 use crate::math::algebra::vector;
 use crate::math::algebra::{Components, D2, D3, Linear};
 use crate::model::body::Bodies;

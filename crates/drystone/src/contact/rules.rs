@@ -1,7 +1,7 @@
 //! Who may touch whom, and what is changed about a contact before it is solved.
 
+use crate::geometry::Space;
 use crate::geometry::shape::ContactPoint;
-use crate::geometry::space::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::{Bodies, BodyId};
 use crate::model::material::{Materials, Surface};

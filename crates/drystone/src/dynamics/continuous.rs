@@ -33,10 +33,10 @@
 
 use crate::contact::rules::PairRules;
 use crate::dynamics::integrate::{set_rotation, whole_turn};
+use crate::geometry::Space;
 use crate::geometry::bvh::median_split::Tree;
 use crate::geometry::oriented_bounds::Case;
 use crate::geometry::shape::{Bounds, Clearance, Geometry, Pose};
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, BodyState};
 use crate::parallel::shared_slice::Shared;

@@ -17,10 +17,10 @@
 //! solved by fixed-point iteration. Angular momentum is exact, spin is bounded by L over the
 //! least inertia whatever the step, and energy oscillates without drift. Bodies whose
 //! inertia is the same about every axis skip all of it; where the iteration does not converge,
-//! because a body is thin and fast, it is turned by a product of rotations ([`crate::math::free_rotation`]).
+//! because a body is thin and fast, it is turned by a product of rotations ([`crate::math::algebra::free_rotation`]).
 
+use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::geometry::space::Space;
 use crate::judge::Ledger;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, Kind, Motion};

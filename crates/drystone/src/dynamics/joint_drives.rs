@@ -30,7 +30,7 @@
 
 use crate::contact::problem::assemble::{Assembled, response};
 use crate::contact::problem::{ContactProblem, Impulses, Island, Response};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::judge::Ledger;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, Motion};

@@ -26,7 +26,7 @@
 use crate::contact::detection::Contact;
 use crate::contact::problem::assemble::{Assembled, ContactRules};
 use crate::contact::problem::{ContactProblem, Impulses, Island, Row};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::model::body::Motion;
 use crate::solver::{Pgs, Solver};

@@ -5,4 +5,5 @@ pub mod ccd;
 pub mod intersect;
 pub(crate) mod oriented_bounds;
 pub mod shape;
-pub mod space;
+
+pub use shape::space::Space;

@@ -1,7 +1,7 @@
 //! Boxes around bodies that turn with them: how far two bodies are apart at least.
 
+use crate::geometry::Space;
 use crate::geometry::shape::{Bounds, Pose};
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, Linear};
 
 /// A box around a body in the body's own axes.

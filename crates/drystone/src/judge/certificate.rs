@@ -14,11 +14,12 @@
 //!   bodies velocities of its own, it is the largest error of a single body: by how much its
 //!   momentum is not what the impulses on it lead to.
 
+use super::law::Answered;
 use super::residual::{Residual, judge, judge_motion};
 use crate::contact::detection::Contact;
 use crate::contact::problem::assemble::Assembled;
 use crate::contact::problem::{Impulses, Side, Velocities};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::{Bodies, Motion};
 use serde::{Deserialize, Serialize};
@@ -87,6 +88,42 @@ pub struct Solved<'a, S: Space> {
     pub nudges: Option<&'a [Motion<S>]>,
     /// Velocities after the step, where they are not simply those that the impulses lead to.
     pub reached: Option<&'a Velocities<S>>,
+}
+
+/// A step as the judge is shown it.
+#[derive(Clone, Debug)]
+pub(crate) struct Solution<S: Space> {
+    /// The problem that the step made of its contacts, and its answer.
+    pub(crate) answered: Answered<S>,
+    pub(crate) ledger: Ledger<S>,
+    /// Repair speeds, where overlaps were repaired.
+    pub(crate) nudges: Option<Vec<Motion<S>>>,
+    /// Contacts of a strategy that keeps its own: those that were solved, and those at the new
+    /// poses.
+    pub(crate) own_contacts: Option<[Vec<Contact<S>>; 2]>,
+}
+
+impl<S: Space> Solution<S> {
+    /// Judges the step. `bodies` are those after it; `solved` and `present` are the world's contacts.
+    pub(crate) fn certify(
+        &self,
+        bodies: &Bodies<S>,
+        solved: &[Contact<S>],
+        present: &[Contact<S>],
+    ) -> Certificate {
+        let (solved, present) = match &self.own_contacts {
+            Some([solved, present]) => (&solved[..], &present[..]),
+            None => (solved, present),
+        };
+        let solved = Solved {
+            contacts: solved,
+            assembled: &self.answered.assembled,
+            impulses: &self.answered.impulses,
+            nudges: self.nudges.as_deref(),
+            reached: self.answered.reached.as_ref(),
+        };
+        certify(bodies, present, &solved, &self.ledger)
+    }
 }
 
 /// Judges a step. `bodies` and `contacts` are those after it.

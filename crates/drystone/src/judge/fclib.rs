@@ -22,7 +22,7 @@
 
 use super::residual::natural_map;
 use crate::contact::problem::{ContactProblem, Impulses};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 
 /// The FCLIB error of impulses, without unit; see the [module documentation](self).

@@ -8,12 +8,12 @@
 //! Distances are between middle surfaces: sheets that touch are as far apart as they are thick.
 //! From a rigid body they are measured to its surface.
 
+use crate::geometry::Space;
 use crate::geometry::bvh::median_split::Tree;
 use crate::geometry::ccd::distance;
 use crate::geometry::intersect;
 use crate::geometry::intersect::IntersectError;
 use crate::geometry::shape::{Bounds, Geometry};
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, D3};
 use crate::model::body::{Bodies, BodyId};
 use crate::model::deformable::store::Deformables;

@@ -15,7 +15,7 @@
 use super::residual::{ContactError, contact_error};
 use crate::contact::problem::assemble::Assembled;
 use crate::contact::problem::{Impulses, Velocities};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 
 /// A law of contact.

@@ -16,7 +16,7 @@
 //! changes by 1e-17.
 
 use crate::contact::problem::{ContactProblem, Impulses, Velocities, tangential};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 
 /// The named parts of one contact's error.

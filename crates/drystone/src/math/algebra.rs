@@ -17,6 +17,9 @@
 
 mod components;
 mod eigenvalues;
+pub(crate) mod frame_angles;
+pub(crate) mod free_rotation;
+pub(crate) mod manifold_algebra;
 mod plane;
 mod solid;
 
@@ -27,7 +30,10 @@ use serde::{Serialize, de::DeserializeOwned};
 
 mod sealed {
     /// Only what this crate can do with eight contacts at a time makes a space.
-    pub trait Sealed: crate::math::manifold_algebra::Reduced + crate::model::joint::Angles {}
+    pub trait Sealed:
+        crate::math::algebra::manifold_algebra::Reduced + crate::math::algebra::frame_angles::Angles
+    {
+    }
     impl Sealed for super::D2 {}
     impl Sealed for super::D3 {}
 }

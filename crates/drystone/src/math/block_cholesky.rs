@@ -20,7 +20,22 @@ use faer::sparse::linalg::cholesky::{
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Conj, MatMut, Par, Side};
 
-use crate::solver::delassus_systems::LinearError;
+use thiserror::Error;
+
+/// Why a factorisation failed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum FactorError {
+    /// The pattern could not be analysed.
+    #[error("the pattern of the contact matrix could not be analysed: {0}")]
+    Symbolic(String),
+    /// An entry of the matrix is not a finite number.
+    #[error("an entry of the contact matrix is not a finite number")]
+    NotFinite,
+    /// The matrix is not positive definite to rounding; a larger D would make it so.
+    #[error("the contact matrix is not positive definite; add to its diagonal blocks")]
+    Indefinite,
+}
 
 /// What a pivot that rounding has spoilt is replaced by. Both are relative to the pivots that
 /// exact arithmetic can give, see [`BlockCholesky::factorize`].
@@ -75,7 +90,7 @@ impl std::fmt::Debug for BlockCholesky {
 impl BlockCholesky {
     /// Finds order and pattern for nodes of the given sizes and for coupled pairs of nodes
     /// (row < column; the diagonal is always there; repetitions do no harm).
-    pub(crate) fn new(sizes: &[u32], mut couples: Vec<(u32, u32)>) -> Result<Self, LinearError> {
+    pub(crate) fn new(sizes: &[u32], mut couples: Vec<(u32, u32)>) -> Result<Self, FactorError> {
         let nodes = sizes.len();
         couples.extend((0..nodes as u32).map(|k| (k, k)));
         couples.sort_unstable_by_key(|&(row, column)| (column, row));
@@ -117,12 +132,12 @@ impl BlockCholesky {
             SymmetricOrdering::Custom(PermRef::new_checked(&forward, &inverse, unknowns)),
             CholeskySymbolicParams::default(),
         )
-        .map_err(|e| LinearError::Symbolic(format!("{e:?}")))?;
+        .map_err(|e| FactorError::Symbolic(format!("{e:?}")))?;
         let need = symbolic
             .factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default())
             .or(symbolic.solve_in_place_scratch::<f64>(1, Par::Seq));
         let work = MemBuffer::try_new(need)
-            .map_err(|_| LinearError::Symbolic("not enough memory".to_owned()))?;
+            .map_err(|_| FactorError::Symbolic("not enough memory".to_owned()))?;
         Ok(Self {
             values: vec![0.0; value_rows.len()],
             factor: vec![0.0; symbolic.len_val()],
@@ -197,9 +212,9 @@ impl BlockCholesky {
     ///
     /// A pivot below the floor's threshold, which exact arithmetic cannot give, is replaced: the
     /// factor is then that of a matrix nearby.
-    pub(crate) fn factorize(&mut self, floor: PivotFloor) -> Result<(), LinearError> {
+    pub(crate) fn factorize(&mut self, floor: PivotFloor) -> Result<(), FactorError> {
         if self.values.iter().any(|value| !value.is_finite()) {
-            return Err(LinearError::NotFinite);
+            return Err(FactorError::NotFinite);
         }
         let pattern = SymbolicSparseColMatRef::new_checked(
             self.len(),
@@ -220,7 +235,7 @@ impl BlockCholesky {
             MemStack::new(&mut self.work),
             Default::default(),
         );
-        done.map(|_| ()).map_err(|_| LinearError::Indefinite)
+        done.map(|_| ()).map_err(|_| FactorError::Indefinite)
     }
 
     /// x ← matrix⁻¹ x.
@@ -251,7 +266,7 @@ fn unknowns_pattern(
     starts: &[u32],
     block_starts: &[u32],
     block_rows: &[u32],
-) -> Result<(Vec<u32>, Vec<u32>), LinearError> {
+) -> Result<(Vec<u32>, Vec<u32>), FactorError> {
     let mut column_starts = vec![0_u32];
     let mut value_rows = Vec::new();
     for node in 0..starts.len() - 1 {
@@ -264,7 +279,7 @@ fn unknowns_pattern(
             let end = u32::try_from(value_rows.len())
                 .ok()
                 .filter(|n| *n < 1 << 31);
-            let end = end.ok_or_else(|| LinearError::Symbolic("too many entries".to_owned()))?;
+            let end = end.ok_or_else(|| FactorError::Symbolic("too many entries".to_owned()))?;
             column_starts.push(end);
         }
     }
@@ -272,9 +287,9 @@ fn unknowns_pattern(
 }
 
 /// Nodes in the order of their elimination.
-fn order_nodes(block_starts: &[u32], block_rows: &[u32]) -> Result<Vec<u32>, LinearError> {
+fn order_nodes(block_starts: &[u32], block_rows: &[u32]) -> Result<Vec<u32>, FactorError> {
     let nodes = block_starts.len() - 1;
-    let failed = |what: String| LinearError::Symbolic(what);
+    let failed = |what: String| FactorError::Symbolic(what);
     let graph = SymbolicSparseColMatRef::new_checked(nodes, nodes, block_starts, None, block_rows);
     let mut work = MemBuffer::try_new(amd::order_scratch::<u32>(nodes, block_rows.len()))
         .map_err(|_| failed("not enough memory".to_owned()))?;

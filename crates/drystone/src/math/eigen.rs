@@ -3,7 +3,7 @@
 /// Sweeps at most; each squares the distance from a diagonal matrix, so six are usual.
 const SWEEPS: usize = 30;
 /// Largest matrix, rows.
-const MOST: usize = crate::model::deformable::element::MOST;
+const MOST: usize = 12;
 
 /// Replaces a symmetric matrix (row after row, `n` at most twelve) by the nearest positive
 /// semidefinite one. Jacobi's rotations: slow for large matrices, exact and branch-free for these.

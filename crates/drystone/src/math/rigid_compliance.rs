@@ -24,7 +24,7 @@ pub(crate) struct Answer<N> {
     turning: [N; 6],
 }
 
-/// Numbers of the springs that hold a body: Σk, Σk r, Σk r rᵀ ([`super::manifold_algebra`]).
+/// Numbers of the springs that hold a body: Σk, Σk r, Σk r rᵀ ([`super::algebra::manifold_algebra`]).
 pub(crate) const SPRINGS: usize = 10;
 
 /// Numbers of an answer.

@@ -1,6 +1,7 @@
 //! model
 
 pub mod body;
+pub(crate) mod changes;
 pub mod deformable;
 pub mod joint;
 pub mod material;

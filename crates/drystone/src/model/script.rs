@@ -4,8 +4,8 @@
 //! divided by the step, so that the body is exactly where the script says at every step's end
 //! and what stands on it is carried along.
 
+use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::geometry::space::Space;
 use crate::math::algebra::Linear;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

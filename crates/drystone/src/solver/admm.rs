@@ -43,13 +43,14 @@
 //! *Solving variational inequalities and cone complementarity problems in nonsmooth dynamics
 //! using the alternating direction method of multipliers*, Int. J. Numer. Methods Eng. 122 (2021).
 
-use super::delassus_systems::{Action, LinearError, Shift, ShiftedDelassus};
+use super::delassus_systems::{Action, Shift, ShiftedDelassus};
 use super::island::solve_each;
 use super::{Limits, SolveReport, Solver, Watch};
 use crate::contact::problem::{ContactProblem, Impulses, tangential};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::judge::residual::project_on_cone;
 use crate::math::algebra::{Components, Linear};
+use crate::math::block_cholesky::FactorError;
 use serde::{Deserialize, Serialize};
 
 /// Options of ADMM.
@@ -164,7 +165,7 @@ impl<'a, S: Space> Splitting<'a, S> {
         problem: &'a ContactProblem<S>,
         guess: &Impulses<S>,
         penalty: f64,
-    ) -> Result<Self, LinearError> {
+    ) -> Result<Self, FactorError> {
         let contacts = problem.rows.len();
         let zeros = || vec![S::Vector::default(); contacts];
         let largest = |row| S::largest_eigenvalue(&problem.diagonal(row));
@@ -224,7 +225,7 @@ impl<'a, S: Space> Splitting<'a, S> {
         self.penalty * self.stiffness[contact]
     }
 
-    fn factorise(&mut self) -> Result<(), LinearError> {
+    fn factorise(&mut self) -> Result<(), FactorError> {
         let shifts: Vec<Shift<S>> = (0..self.y.len())
             .map(|k| Shift::uniform(self.shift(k)))
             .collect();
@@ -272,7 +273,7 @@ impl<'a, S: Space> Splitting<'a, S> {
     }
 
     /// Changes ρ where that pays.
-    fn review(&mut self) -> Result<(), LinearError> {
+    fn review(&mut self) -> Result<(), FactorError> {
         let squares = |of: &dyn Fn(usize) -> S::Vector| -> f64 {
             let square = |k: usize| self.stiffness[k] * of(k).dot(of(k));
             (0..self.y.len())

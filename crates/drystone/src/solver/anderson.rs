@@ -35,7 +35,7 @@ use super::relaxation::LocalSolve;
 use super::sweep_loop::{Advice, Course, Forecast, Patience};
 use super::{Limits, SolveReport, Solver, island};
 use crate::contact::problem::{ContactProblem, Impulses};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use serde::{Deserialize, Serialize};
 

@@ -37,7 +37,7 @@ use super::delassus_systems::Action;
 use super::island::solve_each;
 use super::{Limits, SolveReport, Solver, Watch};
 use crate::contact::problem::{ContactProblem, Impulses, tangential};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::judge::residual::project_on_cone;
 use crate::math::algebra::{Components, Linear};
 use serde::{Deserialize, Serialize};

@@ -26,7 +26,7 @@ use super::{
     TracePoint,
 };
 use crate::contact::problem::{ContactProblem, Impulses};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::judge::residual::judge;
 use serde::{Deserialize, Serialize};
 

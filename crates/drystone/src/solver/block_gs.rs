@@ -24,7 +24,7 @@ use super::relaxation::LocalSolve;
 use super::sweep_loop::{Course, Forecast};
 use super::{Limits, SolveReport, Solver, island};
 use crate::contact::problem::{ContactProblem, Impulses};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use serde::{Deserialize, Serialize};
 
 /// Options of block Gauss-Seidel. One iteration is one sweep.

@@ -15,7 +15,7 @@
 //! Source: F. Alizadeh, D. Goldfarb, *Second-order cone programming*, Math. Program. 95 (2003).
 
 use crate::contact::problem::tangential;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::{Components, Linear};
 
 /// The unit e of the product.

@@ -23,26 +23,10 @@
 //! Source: W. W. Hager, *Updating the inverse of a matrix*, SIAM Review 31 (1989).
 
 use crate::contact::problem::{ContactProblem, Response, Side, Velocities};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::{Components, Linear};
-use crate::math::block_cholesky::{BlockCholesky, BlockPlace, PivotFloor};
+use crate::math::block_cholesky::{BlockCholesky, BlockPlace, FactorError, PivotFloor};
 use crate::model::body::Motion;
-use thiserror::Error;
-
-/// Why a factorisation failed.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum LinearError {
-    /// The pattern could not be analysed.
-    #[error("the pattern of the contact matrix could not be analysed: {0}")]
-    Symbolic(String),
-    /// An entry of the matrix is not a finite number.
-    #[error("an entry of the contact matrix is not a finite number")]
-    NotFinite,
-    /// The matrix is not positive definite to rounding; a larger D would make it so.
-    #[error("the contact matrix is not positive definite; add to its diagonal blocks")]
-    Indefinite,
-}
 
 /// A block of D with its inverse: the caller knows both better than rounding would find one from
 /// the other.
@@ -81,7 +65,7 @@ enum Factorised<S: Space> {
 
 impl<S: Space> ShiftedDelassus<S> {
     /// Analyses the pattern of a problem; [`Self::refactor`] must follow before solving.
-    pub fn new(problem: &ContactProblem<S>) -> Result<Self, LinearError> {
+    pub fn new(problem: &ContactProblem<S>) -> Result<Self, FactorError> {
         let space = match problem.delassus {
             Some(_) => Factorised::Contacts(ContactSpace::new(problem)?),
             None => Factorised::Bodies(BodySpace::new(problem)?),
@@ -97,7 +81,7 @@ impl<S: Space> ShiftedDelassus<S> {
         &mut self,
         problem: &ContactProblem<S>,
         shifts: &[Shift<S>],
-    ) -> Result<(), LinearError> {
+    ) -> Result<(), FactorError> {
         self.shifts.clear();
         self.shifts.extend_from_slice(shifts);
         match &mut self.space {
@@ -136,7 +120,7 @@ struct ContactSpace {
 }
 
 impl ContactSpace {
-    fn new<S: Space>(problem: &ContactProblem<S>) -> Result<Self, LinearError> {
+    fn new<S: Space>(problem: &ContactProblem<S>) -> Result<Self, FactorError> {
         let contacts = problem.rows.len();
         let mut couples = Vec::new();
         each_upper_block(problem, |row, column, _| {
@@ -162,7 +146,7 @@ impl ContactSpace {
         &mut self,
         problem: &ContactProblem<S>,
         shifts: &[Shift<S>],
-    ) -> Result<(), LinearError> {
+    ) -> Result<(), FactorError> {
         self.matrix.clear();
         let mut places = self.places.iter();
         let matrix = &mut self.matrix;
@@ -179,7 +163,7 @@ impl ContactSpace {
         for (unknown, scale) in self.scale.iter_mut().enumerate() {
             let diagonal = *matrix.diagonal_mut(unknown);
             if !(diagonal.is_finite() && diagonal > 0.0) {
-                return Err(LinearError::NotFinite);
+                return Err(FactorError::NotFinite);
             }
             *scale = 1.0 / diagonal.sqrt();
         }
@@ -267,7 +251,7 @@ struct Touch {
 const MOST: usize = 6;
 
 impl<S: Space> BodySpace<S> {
-    fn new(problem: &ContactProblem<S>) -> Result<Self, LinearError> {
+    fn new(problem: &ContactProblem<S>) -> Result<Self, FactorError> {
         let roots: Vec<MassRoot<S>> = problem.responses.iter().map(MassRoot::new).collect();
         let node_of_body = number_nodes(problem, &roots);
         let moving = node_of_body.iter().zip(&roots).filter(|(n, _)| n.is_some());
@@ -323,7 +307,7 @@ impl<S: Space> BodySpace<S> {
         &self.columns[touch.column as usize..(touch.column + touch.width) as usize]
     }
 
-    fn refactor(&mut self, shifts: &[Shift<S>]) -> Result<(), LinearError> {
+    fn refactor(&mut self, shifts: &[Shift<S>]) -> Result<(), FactorError> {
         self.matrix.clear();
         for unknown in 0..self.matrix.len() {
             *self.matrix.diagonal_mut(unknown) = 1.0;

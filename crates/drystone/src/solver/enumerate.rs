@@ -25,7 +25,7 @@
 
 use super::{Limits, SolveReport, Solver, Watch};
 use crate::contact::problem::{ContactProblem, Impulses, Island, tangential};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::judge::residual::natural_map;
 use crate::math::algebra::{Components, Linear};
 use crate::math::dense;

@@ -17,7 +17,7 @@
 use super::{SolveReport, SolverKind};
 use crate::contact::problem::assemble::Assembled;
 use crate::contact::problem::{Impulses, Island};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::{Components, Linear};
 
 /// Rounds of lowering; the last one takes all targets of the impact away.

@@ -19,11 +19,12 @@
 //! applications of it. Feasibility ($d$) shrinks to rounding whatever GMRES leaves.
 
 use super::cone::{Scaling, divide, longest_step, product, smoothed_projection, unit};
-use super::delassus_systems::{Action, LinearError, Shift, ShiftedDelassus};
+use super::delassus_systems::{Action, Shift, ShiftedDelassus};
 use crate::contact::problem::{ContactProblem, Impulses, tangential};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::judge::residual::natural_map;
 use crate::math::algebra::{Components, Linear};
+use crate::math::block_cholesky::FactorError;
 use crate::math::gmres::{Accuracy, Gmres};
 
 /// Most applications of the factorisation in one linear system.
@@ -48,8 +49,8 @@ const SOFT_START: f64 = 0.1;
 #[derive(Debug)]
 pub(crate) struct Stuck;
 
-impl From<LinearError> for Stuck {
-    fn from(_: LinearError) -> Self {
+impl From<FactorError> for Stuck {
+    fn from(_: FactorError) -> Self {
         Self
     }
 }
@@ -179,7 +180,7 @@ struct Direction<S: Space> {
 }
 
 impl<'a, S: Space> InteriorPoint<'a, S> {
-    pub(crate) fn new(problem: &'a ContactProblem<S>, accuracy: f64) -> Result<Self, LinearError> {
+    pub(crate) fn new(problem: &'a ContactProblem<S>, accuracy: f64) -> Result<Self, FactorError> {
         let contacts = problem.rows.len();
         let zeros = || vec![S::Vector::default(); contacts];
         let cones: Vec<Cone<S>> = (0..contacts).map(|k| Cone::new(problem, k)).collect();
@@ -413,7 +414,7 @@ impl<S: Space> System<S> {
         &mut self,
         problem: &ContactProblem<S>,
         cones: &[Cone<S>],
-    ) -> Result<(), LinearError> {
+    ) -> Result<(), FactorError> {
         self.shifts.clear();
         self.shifts.extend(cones.iter().map(Cone::shift));
         self.factor.refactor(problem, &self.shifts)

@@ -16,7 +16,7 @@
 
 use super::{SolveReport, TracePoint};
 use crate::contact::problem::{ContactProblem, Delassus, Impulses, Island, Row, Side};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::judge::residual::judge;
 
 /// Solves each island by itself with `solve` and reports on the whole.

@@ -32,7 +32,7 @@ use super::single_contact::LocalContact;
 use super::sweep_loop::Course;
 use super::{Limits, SolveReport, Solver, island};
 use crate::contact::problem::{ContactProblem, Impulses, Row, Side};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use serde::{Deserialize, Serialize};
 
 /// Options of Jacobi with mass splitting. One iteration updates every contact once.

@@ -6,7 +6,7 @@ use super::{
 };
 use super::{SolveReport, Solver};
 use crate::contact::problem::{ContactProblem, Impulses};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use serde::{Deserialize, Serialize};
 
 /// Chooses a solver, with its options.

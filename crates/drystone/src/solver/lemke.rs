@@ -24,7 +24,7 @@
 
 use super::{Limits, SolveReport, Solver, Watch};
 use crate::contact::problem::{ContactProblem, Delassus, Impulses, Island};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::{Components, Linear};
 use crate::math::lemke_pivoting::{PivotError, lemke};
 use serde::{Deserialize, Serialize};

@@ -30,7 +30,7 @@ mod sweep_loop;
 pub mod to_fclib;
 
 use crate::contact::problem::{ContactProblem, Impulses};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use serde::Serialize;
 
 pub use admm::Admm;

@@ -35,7 +35,7 @@ use super::interior_point::InteriorPoint;
 use super::island::solve_each;
 use super::{Limits, SolveReport, Solver, Watch};
 use crate::contact::problem::{ContactProblem, Impulses};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use serde::{Deserialize, Serialize};
 
 /// Options of the interior-point Newton method.

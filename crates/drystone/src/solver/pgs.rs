@@ -21,7 +21,7 @@
 use super::pgs_sweep::Sweeper;
 use super::{SolveReport, Solver};
 use crate::contact::problem::{ContactProblem, Impulses, Island};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use serde::{Deserialize, Serialize};
 
 /// Options of projected Gauss-Seidel.

@@ -3,7 +3,7 @@
 //! See [`super::pgs`] for the equations.
 
 use crate::contact::problem::{ContactProblem, Impulses, Island, Velocities, tangential};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::judge::residual::natural_map;
 use crate::math::algebra::{Components, Linear};
 

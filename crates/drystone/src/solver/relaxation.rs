@@ -10,7 +10,7 @@
 
 use super::single_contact::LocalContact;
 use crate::contact::problem::{ContactProblem, Impulses, Velocities};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::judge::residual::{natural_map, project_on_cone};
 use crate::math::algebra::{Components, Linear};
 use serde::{Deserialize, Serialize};

@@ -27,7 +27,7 @@ use super::relaxation::{LocalSolve, solve_contact};
 use super::single_contact::LocalContact;
 use super::stopping::clean;
 use crate::contact::problem::{ContactProblem, Impulses, Response, Velocities};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::judge::residual::judge;
 use crate::math::algebra::Linear;
 

@@ -45,7 +45,7 @@
 //! formulation of Coulomb 3D frictional contact* (2011), who solve a quartic instead.
 
 use crate::contact::problem::tangential;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::{Components, Linear};
 
 /// Which case of the law holds.

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use crate::contact::problem::{ContactProblem, Impulses};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::judge::residual::{Residual, judge_with, stiffness};
 use crate::math::algebra::Linear;
 use serde::{Deserialize, Serialize};

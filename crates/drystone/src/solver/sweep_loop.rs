@@ -8,7 +8,7 @@ use super::SolveReport;
 use super::relaxation::{LocalSolve, Measure, Relaxer};
 use super::stopping::{Limits, Watch};
 use crate::contact::problem::{ContactProblem, Impulses};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 
 /// A solver on its way: impulses being relaxed, and the watch over them.
 ///

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use super::{Limits, SolveReport, SolverKind};
 use crate::contact::problem::{ContactProblem, Impulses};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::judge::fclib::fclib_error;
 
 /// Times that the residual is tightened at most.

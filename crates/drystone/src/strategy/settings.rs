@@ -1,18 +1,15 @@
 //! How a world is stepped.
 
-use crate::contact::detection::Lookahead;
+use super::Strategy;
+use super::profile::{Feature, SettingsError};
+use super::step::StepSettings;
 use crate::contact::problem::assemble::ContactRules;
 use crate::contact::problem::impact_law::ImpactLaw;
-use crate::geometry::space::Space;
-use crate::math::algebra::{Components, Linear};
+use crate::geometry::Space;
+use crate::math::algebra::Components;
 use crate::model::deformable::Integrator;
 use crate::solver::SolverKind;
-use crate::strategy::barrier::Barrier;
-use crate::strategy::ccd::Impacts;
-use crate::strategy::penalty::Penalty;
-use crate::strategy::realtime::Substep;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 /// How a world is stepped.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,177 +37,6 @@ pub struct Settings<S: Space> {
     pub integrator: Integrator,
 }
 
-/// How a step uses detection and solvers. What each serves is told by [`Strategy::refuses`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub enum Strategy {
-    /// All contacts of a step as one problem, solved by [`Settings::solver`].
-    #[default]
-    Velocity,
-    /// Small steps with hard contacts, in real time: [`crate::strategy::realtime`].
-    Substep(Substep),
-    /// The minimum of a potential that is infinite at touch: [`crate::strategy::barrier`].
-    Barrier(Barrier),
-    /// All impacts of a step together, found by continuous collision: [`crate::strategy::ccd`].
-    Parallel(Impacts),
-    /// One impact after the other: [`crate::strategy::ccd`].
-    Sequential(Impacts),
-    /// Springs and dampers where bodies overlap: [`crate::strategy::penalty`].
-    Penalty(Penalty),
-}
-
-/// What a world may have that not every strategy serves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Feature {
-    /// Joints.
-    Joints,
-    /// [Joints](crate::JointKind::Axes) that hold an angle and lock no distance across it.
-    UnheldAngles,
-    /// Ropes, cloth, soft solids.
-    Deformables,
-    /// Nodes of deformables that are pinned or follow a script, attached to bodies that can move.
-    PinnedAttachments,
-    /// Restitution above 0.
-    Restitution,
-    /// One-way platforms.
-    OneWay,
-    /// Hooks of a program.
-    Hooks,
-    /// [`ImpactLaw::Reflection`].
-    Reflection,
-    /// [`Integrator::Symplectic`].
-    Symplectic,
-}
-
-impl Feature {
-    /// All of them, in the order in which a world is asked for them.
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Joints,
-        Self::UnheldAngles,
-        Self::Deformables,
-        Self::PinnedAttachments,
-        Self::Hooks,
-        Self::OneWay,
-        Self::Restitution,
-        Self::Reflection,
-        Self::Symplectic,
-    ];
-
-    /// What it is, in words.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Joints => "joints",
-            Self::UnheldAngles => "joints that hold an angle but lock no distance across it",
-            Self::Deformables => "deformables",
-            Self::PinnedAttachments => "pinned nodes that are attached to bodies that can move",
-            Self::Restitution => "restitution above 0",
-            Self::OneWay => "one-way platforms",
-            Self::Hooks => "hooks",
-            Self::Reflection => "the impact law \"reflection\"",
-            Self::Symplectic => "the integrator \"symplectic\"",
-        }
-    }
-}
-
-impl Strategy {
-    /// Names of the strategies that exist.
-    pub const NAMES: [&'static str; 6] = [
-        "velocity",
-        "substep",
-        "barrier",
-        "parallel",
-        "sequential",
-        "penalty",
-    ];
-
-    /// The strategy of a name, with its default options.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "velocity" => Some(Self::Velocity),
-            "substep" => Some(Self::Substep(Substep::default())),
-            "barrier" => Some(Self::Barrier(Barrier::default())),
-            "parallel" => Some(Self::Parallel(Impacts::PARALLEL)),
-            "sequential" => Some(Self::Sequential(Impacts::SEQUENTIAL)),
-            "penalty" => Some(Self::Penalty(Penalty::default())),
-            _ => None,
-        }
-    }
-
-    /// Its name.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Velocity => "velocity",
-            Self::Substep(_) => "substep",
-            Self::Barrier(_) => "barrier",
-            Self::Parallel(_) => "parallel",
-            Self::Sequential(_) => "sequential",
-            Self::Penalty(_) => "penalty",
-        }
-    }
-
-    /// The length of a step that suits it, s.
-    #[must_use]
-    pub fn usual_dt(&self) -> f64 {
-        match self {
-            Self::Velocity | Self::Parallel(_) | Self::Sequential(_) => 1.0 / 240.0,
-            Self::Substep(_) | Self::Barrier(_) => 1.0 / 60.0,
-            Self::Penalty(_) => 1.0 / 1000.0,
-        }
-    }
-
-    /// What solves its contacts.
-    #[must_use]
-    pub fn solver_name(&self, solver: &SolverKind) -> &'static str {
-        match self {
-            Self::Velocity | Self::Parallel(_) | Self::Sequential(_) => solver.name(),
-            Self::Substep(_) => "block-descent",
-            Self::Barrier(_) => "barrier",
-            Self::Penalty(_) => "springs",
-        }
-    }
-
-    /// Whether [`Settings::solver`] solves its contacts.
-    #[must_use]
-    pub fn uses_solver(&self) -> bool {
-        matches!(
-            self,
-            Self::Velocity | Self::Parallel(_) | Self::Sequential(_)
-        )
-    }
-
-    /// Whether it uses [`Settings::threads`].
-    #[must_use]
-    pub fn is_threaded(&self) -> bool {
-        matches!(self, Self::Substep(_))
-    }
-
-    /// Whether a world with this can't be stepped by it. This is the one table of what each serves;
-    /// `docs/strategies.md` shows it.
-    #[must_use]
-    pub fn refuses(&self, feature: Feature) -> bool {
-        use Feature::{
-            Deformables, Hooks, Joints, OneWay, PinnedAttachments, Reflection, Restitution,
-            Symplectic, UnheldAngles,
-        };
-        // Strategies that watch the way of surfaces.
-        let unwatched = matches!(feature, Joints | UnheldAngles | OneWay | Hooks | Reflection);
-        match self {
-            Self::Velocity => matches!(feature, UnheldAngles),
-            Self::Substep(_) => matches!(feature, Deformables | Reflection),
-            Self::Barrier(_) => {
-                unwatched || matches!(feature, PinnedAttachments | Restitution | Symplectic)
-            }
-            Self::Parallel(_) | Self::Sequential(_) => unwatched,
-            Self::Penalty(_) => {
-                matches!(feature, Joints | UnheldAngles | Restitution | Reflection)
-            }
-        }
-    }
-}
-
 impl<S: Space> Default for Settings<S> {
     /// 240 steps a second, 9.81 m/s² down y, contacts kept from 5 mm, a certificate each step.
     fn default() -> Self {
@@ -229,37 +55,23 @@ impl<S: Space> Default for Settings<S> {
     }
 }
 
-/// A setting that can't be used.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{field} must be {expected}, not {value}")]
-pub struct SettingsError {
-    /// Which setting.
-    pub field: &'static str,
-    /// What would be right, with its unit.
-    pub expected: &'static str,
-    /// What was given.
-    pub value: String,
-}
-
 impl<S: Space> Settings<S> {
-    /// How detection looks ahead.
-    pub(crate) fn lookahead(&self) -> Lookahead {
-        Lookahead {
+    /// What all strategies share.
+    pub(crate) fn of_step(&self) -> StepSettings<S> {
+        StepSettings {
             dt: self.dt,
+            gravity: self.gravity,
+            contact: self.contact,
             margin: self.margin,
-            acceleration: self.gravity.length(),
+            solver: self.solver,
+            threads: self.threads,
+            integrator: self.integrator,
         }
     }
 
     /// Whether the strategy's options can be used, and it serves the other settings.
     fn check_strategy(&self) -> Result<(), SettingsError> {
-        match &self.strategy {
-            Strategy::Velocity => {}
-            Strategy::Substep(options) => options.check()?,
-            Strategy::Barrier(options) => options.check()?,
-            Strategy::Parallel(options) | Strategy::Sequential(options) => options.check()?,
-            Strategy::Penalty(options) => options.check()?,
-        }
+        self.strategy.check()?;
         if self.contact.impact == ImpactLaw::Reflection
             && self.strategy.refuses(Feature::Reflection)
         {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{AccessError, HookSlot, World};
 use crate::contact::rules::Hooks;
+use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::geometry::space::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::{Bodies, Body, BodyError, BodyId, Groups, Motion};
 
@@ -41,7 +41,9 @@ impl<S: Space> World<S> {
             self.changes.bodies.push(other);
         }
         self.bodies.remove(k);
-        self.contacts.retain(|c| c.bodies().all(|k| k != id.place));
+        self.contacts
+            .present
+            .retain(|c| c.bodies().all(|k| k != id.place));
         self.changes.places.push(id.place);
         Ok(())
     }
@@ -60,11 +62,11 @@ impl<S: Space> World<S> {
         self.changes.all = true;
     }
 
-    /// Whether a body sleeps (strategy `substep` only).
+    /// Whether a body sleeps (strategy `realtime` only).
     #[must_use]
     pub fn is_asleep(&self, id: BodyId) -> bool {
         let place = self.bodies.place(id);
-        place.is_some_and(|k| self.real_time.is_asleep(k))
+        place.is_some_and(|k| self.running.stepper().is_asleep(k))
     }
 
     /// Wakes a body and what it touches.

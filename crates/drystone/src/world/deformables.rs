@@ -1,8 +1,8 @@
 //! Deformables of a world.
 
 use super::{AccessError, World};
+use crate::geometry::Space;
 use crate::geometry::intersect::IntersectError;
-use crate::geometry::space::Space;
 use crate::judge::intersection_audit::{Audit, Intersection, audit};
 use crate::math::algebra::Components;
 use crate::model::body::BodyId;
@@ -83,7 +83,6 @@ impl<S: Space> World<S> {
             thickness: deformable.substance.thickness,
             is_sheet: S::DIM == 3 && matches!(deformable.mesh.cells, Cells::Triangles(_)),
             nodes,
-            system: Default::default(),
         }));
         Ok(DeformableId(number))
     }
@@ -167,35 +166,5 @@ impl<S: Space> World<S> {
     #[must_use]
     pub fn has_deformables(&self) -> bool {
         !self.deformables.is_empty()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::{D3, Deformable, Mesh, Settings, Substance, World3};
-
-    /// A cloth of 64² with one node pulled out of it, so that a few elements are stiffer than four
-    /// thousand times its mass. It was factorised then, which took a hundred times as long.
-    #[test]
-    fn a_large_sheet_with_a_few_stiff_elements_is_not_factorised() {
-        let mut world = World3::new(Settings::default()).unwrap();
-        let substance = Substance {
-            young: 2e5,
-            density: 300.0,
-            thickness: 0.005,
-            ..Substance::default()
-        };
-        let mesh = Mesh::<D3>::cloth([1.0, 1.0], [64, 64]);
-        let id = world
-            .add_deformable(Deformable::new(mesh, substance))
-            .unwrap();
-        for (pull, is_iterative) in [(0.12, true), (1.0, false)] {
-            let middle = world.nodes(id).unwrap()[65 * 32 + 32].index();
-            world.bodies.position[middle].y += pull;
-            world.step().unwrap();
-            let systems = world.deformables.list.iter().flatten();
-            let mut systems = systems.filter_map(|soft| soft.system.0.as_ref());
-            assert!(systems.all(|system| system.is_iterative() == is_iterative));
-        }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::World;
 use crate::contact::detection::Contact;
+use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::geometry::space::Space;
 use crate::math::algebra::Components;
 use crate::math::union_find::Forest;
 use crate::model::joint::store::Held;

@@ -1,6 +1,6 @@
 //! What can go wrong with a world.
 
-use crate::strategy::settings::{Feature, SettingsError};
+use crate::strategy::profile::{Feature, SettingsError};
 use thiserror::Error;
 
 /// Why a step could not be made. The world is as it was before the step.

@@ -5,8 +5,8 @@
 //! places.
 
 use crate::contact::detection::Contact;
+use crate::geometry::Space;
 use crate::geometry::shape::Geometry;
-use crate::geometry::space::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::{Bodies, BodyId};
 use crate::model::joint::JointId;

@@ -1,21 +1,20 @@
 //! Joints of a world: adding, reading, changing, removing.
 
 use super::{AccessError, World};
-use crate::contact::joint_contacts;
+use crate::dynamics::joint_contacts;
 use crate::dynamics::joint_drives;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::model::body::BodyId;
 use crate::model::joint::store::{Held, reaction};
 use crate::model::joint::{Joint, JointError, JointId, JointKind, Reaction};
-use crate::strategy::settings::Strategy;
 
 impl<S: Space> World<S> {
-    /// Ties two bodies together, in the strategies `substep` and `velocity`.
+    /// Ties two bodies together, in the strategies `realtime` and `velocity`.
     ///
     /// ```
-    /// use drystone::{Body, Joint, Settings, Shape3, Strategy, Substep, World3, glam::DVec3};
+    /// use drystone::{Body, Joint, Settings, Shape3, Strategy, Realtime, World3, glam::DVec3};
     /// let settings = Settings {
-    ///     strategy: Strategy::Substep(Substep::default()),
+    ///     strategy: Strategy::Realtime(Realtime::default()),
     ///     dt: 1.0 / 60.0,
     ///     ..Settings::default()
     /// };
@@ -86,10 +85,9 @@ impl<S: Space> World<S> {
     }
 
     /// What the joint at a place carried in the last step: by its contacts and its drives, or as
-    /// the strategy `substep` knows it.
+    /// the strategy `realtime` knows it.
     pub(super) fn carried(&self, place: u32, joint: &Held<S>) -> Reaction<S> {
-        if let Strategy::Substep(_) = self.settings.strategy {
-            let forces = self.real_time.joint_forces(place);
+        if let Some(forces) = self.running.stepper().joint_forces(place) {
             return reaction(&self.bodies, joint, &forces);
         }
         // The length of the last step; the settings may have changed since.
@@ -98,7 +96,7 @@ impl<S: Space> World<S> {
             return Reaction::default();
         }
         let generation = self.joints.id(place).generation;
-        joint_contacts::reaction(&self.solved, (place, generation), dt)
+        joint_contacts::reaction(&self.contacts.solved, (place, generation), dt)
             + reaction(&self.bodies, joint, &joint_drives::forces(joint, dt))
     }
 

@@ -4,47 +4,43 @@ pub mod events;
 pub mod query;
 
 mod bodies;
-mod contacts;
+mod check;
 mod deformables;
 mod drawing;
-mod end_of_step;
 mod errors;
 mod joints;
 mod readings;
 mod report;
 mod snapshot;
-mod strategies;
 
+pub use crate::strategy::step::Phase;
 pub use errors::{AccessError, StepError};
-pub use report::{Energy, Phase, StepReport};
+pub use report::{Energy, StepReport};
 pub use snapshot::SnapshotError;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::contact::detection::Contact;
 use crate::contact::problem::ContactProblem;
-use crate::contact::problem::assemble::{assemble, warm_start};
 use crate::contact::rules::{Hooks, PairRules};
-use crate::dynamics::elastic::conjugate_gradients::Effort;
-use crate::dynamics::elastic::contact_coupling::{Elastic, Rule, touched};
-use crate::dynamics::failsafe::{Infeasible, rescue};
+use crate::dynamics::contact_set::{ContactSet, Surroundings};
 use crate::dynamics::integrate;
-use crate::dynamics::joint_drives;
-use crate::dynamics::overlap_repair::repair;
-use crate::geometry::ccd::broad_phase::BroadPhase;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
+use crate::judge::Certificate;
+use crate::judge::certificate::Solution;
 use crate::judge::law::Answered;
-use crate::judge::{Certificate, Ledger, Solved, certify};
 use crate::math::algebra::{D2, D3};
 use crate::model::body::{Bodies, BodyId, BodyState};
+use crate::model::changes::Changes;
 use crate::model::deformable::Deformables;
 use crate::model::joint::Joints;
 use crate::model::material::Materials;
-use crate::strategy::ccd::{Memory, Resolution};
-use crate::strategy::realtime::{Changes, Circumstances, RealTime, Substep};
-use crate::strategy::settings::{Settings, SettingsError, Strategy};
-use crate::world::events::{Event, Watch};
+use crate::strategy::Running;
+use crate::strategy::profile::SettingsError;
+use crate::strategy::settings::Settings;
+use crate::strategy::step::{Failure, StepInput, StepOutput};
+use crate::strategy::velocity;
+use events::{Event, Watch};
 
 /// A world in the plane.
 pub type World2 = World<D2>;
@@ -83,13 +79,10 @@ pub struct World<S: Space> {
     pub materials: Materials,
     bodies: Bodies<S>,
     names: BTreeMap<String, BodyId>,
-    /// Contacts at the present poses, with the last step's impulses where they continue.
-    contacts: Vec<Contact<S>>,
-    /// Contacts that the last step solved, with their impulses.
-    solved: Vec<Contact<S>>,
-    /// The problem that the last step made of them, and its answer.
+    contacts: ContactSet<S>,
+    /// The problem that the last step made of its contacts, and its answer.
     last: Option<Answered<S>>,
-    /// What was changed from outside since `contacts` were found.
+    /// What was changed from outside since contacts were found.
     changes: Changes,
     joints: Joints<S>,
     deformables: Deformables,
@@ -99,14 +92,10 @@ pub struct World<S: Space> {
     events: Vec<Event<S>>,
     /// Every shape that a body of this world ever had, by its print.
     shapes: BTreeMap<u64, S::Shape>,
-    /// What the strategy `substep` keeps.
-    real_time: Box<RealTime<S>>,
-    /// Trees of strategies that watch motion: no answer depends on how they are sorted.
-    trees: Box<BroadPhase<S>>,
-    /// Lists of those strategies, kept for their memory.
-    memory: Box<Memory<S>>,
-    /// Poses and motion before the last step of that strategy, kept for its memory.
-    good: BodyState<S>,
+    /// The strategy at work.
+    running: Running<S>,
+    /// Poses and motion before the last step, kept for its memory.
+    before: BodyState<S>,
     step: u64,
     time: f64,
     /// Step, time (s) and length of a step (s) since which steps had one length.
@@ -115,13 +104,14 @@ pub struct World<S: Space> {
 
 impl<S: Space> Default for World<S> {
     fn default() -> Self {
+        let settings = Settings::default();
         Self {
-            settings: Settings::default(),
+            running: Running::new(&settings.strategy),
+            settings,
             materials: Materials::default(),
             bodies: Bodies::default(),
             names: BTreeMap::new(),
-            contacts: Vec::new(),
-            solved: Vec::new(),
+            contacts: ContactSet::default(),
             last: None,
             changes: Changes {
                 all: true,
@@ -133,10 +123,7 @@ impl<S: Space> Default for World<S> {
             watch: Watch::default(),
             events: Vec::new(),
             shapes: BTreeMap::new(),
-            real_time: Box::default(),
-            trees: Box::default(),
-            memory: Box::default(),
-            good: BodyState::default(),
+            before: BodyState::default(),
             step: 0,
             time: 0.0,
             even_since: (0, 0.0, 0.0),
@@ -149,6 +136,7 @@ impl<S: Space> World<S> {
     pub fn new(settings: Settings<S>) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self {
+            running: Running::new(&settings.strategy),
             settings,
             ..Self::default()
         })
@@ -160,22 +148,88 @@ impl<S: Space> World<S> {
     }
 
     /// Makes one step and calls `watch` at the end of each part of it, with its name: for
-    /// profiles. In the strategy `substep` it is not called.
+    /// profiles. In the strategy `realtime` it is called for the certificate only.
     pub fn step_watched(&mut self, watch: &mut dyn FnMut(Phase)) -> Result<StepReport, StepError> {
         self.settings.check()?;
         self.joints.sort_pairs();
         self.check_strategy()?;
-        let report = match self.settings.strategy {
-            Strategy::Velocity => self.step_velocity(watch),
-            Strategy::Substep(options) => self.step_substep(&options),
-            Strategy::Barrier(options) => self.step_barrier(&options),
-            Strategy::Parallel(options) | Strategy::Sequential(options) => {
-                self.step_impacts(&options, watch)
-            }
-            Strategy::Penalty(options) => self.step_penalty(&options),
-        }?;
+        let (dt, threads) = (self.settings.dt, self.settings.threads);
+        integrate::steer(&mut self.bodies, self.time, dt);
+        self.bodies.copy_state(&mut self.before, threads);
+        let end = self.end_of_step();
+        let output = match self.step_bodies(end, watch) {
+            Ok(output) => output,
+            Err(failure) => return Err(self.reject(failure)),
+        };
+        self.accept(end);
+        let certificate = output.solution.as_ref().and_then(|of| self.certify(of));
+        watch(Phase::Certificate);
+        let report = self.report(&output, certificate);
+        self.last = output.solution.map(|solution| solution.answered);
         self.note_events();
         Ok(report)
+    }
+
+    /// Lets the strategy move the bodies by a step that ends at `end` seconds.
+    fn step_bodies(
+        &mut self,
+        end: f64,
+        watch: &mut dyn FnMut(Phase),
+    ) -> Result<StepOutput<S>, Failure<S>> {
+        let is_judged = self.samples(self.step + 1);
+        let stepper = self.running.go_on(&self.settings.strategy);
+        stepper.step(&mut StepInput {
+            settings: self.settings.of_step(),
+            bodies: &mut self.bodies,
+            before: &self.before,
+            deformables: &self.deformables,
+            joints: &mut self.joints,
+            materials: &self.materials,
+            hooks: self.hooks.0.as_deref(),
+            contacts: &mut self.contacts,
+            changes: &mut self.changes,
+            joints_are_contacts: self.settings.strategy.joints_are_contacts(),
+            time: [self.time, end],
+            is_judged,
+            watch,
+        })
+    }
+
+    /// Moves the clock to the end of a step.
+    fn accept(&mut self, end: f64) {
+        self.time = end;
+        self.step += 1;
+        self.bodies.load.fill(Default::default());
+    }
+
+    /// Takes back whatever a step that failed has moved, and says what failed.
+    fn reject(&mut self, failure: Failure<S>) -> StepError {
+        self.bodies.restore(std::mem::take(&mut self.before));
+        // What the failed step left there may be no numbers either.
+        self.running = Running::new(&self.settings.strategy);
+        self.changes.all = true;
+        self.failed(failure)
+    }
+
+    /// What the judge says of the step that was just made, if it is sampled.
+    fn certify(&self, solution: &Solution<S>) -> Option<Certificate> {
+        let ContactSet { present, solved } = &self.contacts;
+        self.samples(self.step).then(|| Certificate {
+            step: self.step,
+            ..solution.certify(&self.bodies, solved, present)
+        })
+    }
+
+    /// What the step did.
+    fn report(&self, output: &StepOutput<S>, certificate: Option<Certificate>) -> StepReport {
+        StepReport {
+            step: self.step,
+            contacts: output.contacts,
+            solve: output.solve.clone(),
+            certificate,
+            rescue: output.rescue,
+            resolution: output.resolution,
+        }
     }
 
     /// Finds out what happened in the step.
@@ -190,16 +244,6 @@ impl<S: Space> World<S> {
         self.break_joints();
     }
 
-    /// How elastic forces are worked out.
-    fn rule(&self, effort: Effort) -> Rule {
-        Rule {
-            dt: self.settings.dt,
-            integrator: self.settings.integrator,
-            threads: self.settings.threads,
-            effort,
-        }
-    }
-
     /// All that decides about pairs.
     fn pair_rules(&self) -> PairRules<'_, S> {
         PairRules {
@@ -209,145 +253,44 @@ impl<S: Space> World<S> {
         }
     }
 
-    fn step_substep(&mut self, options: &Substep) -> Result<StepReport, StepError> {
-        let dt = self.settings.dt;
-        let mut good = std::mem::take(&mut self.good);
-        let threads = self.settings.threads;
-        self.bodies.copy_state(&mut good, threads);
-        integrate::steer(&mut self.bodies, self.time, dt);
-        for k in 0..self.bodies.len() {
-            if self.bodies.load[k] != Default::default() {
-                self.changes.bodies.push(k as u32);
-            }
-        }
-        let around = Circumstances {
-            settings: &self.settings,
-            // Not `pair_rules`: the bodies change meanwhile.
-            rules: PairRules {
-                materials: &self.materials,
-                hooks: self.hooks.0.as_deref(),
-                apart: self.joints.apart(),
-            },
-            joints: &self.joints,
-            time: self.time,
-        };
-        let changes = std::mem::take(&mut self.changes);
-        self.real_time
-            .step(&mut self.bodies, options, &around, &changes);
-        self.accept(&good)?;
-        self.good = good;
-        let evidence = self.is_sampled().then(|| {
-            self.real_time
-                .evidence(&self.bodies, &self.settings, options)
-        });
-        let certificate = evidence.as_ref().map(|evidence| Certificate {
-            step: self.step,
-            ..evidence.certify(&self.bodies)
-        });
-        self.last = evidence.map(|evidence| evidence.into_answered());
-        Ok(StepReport {
-            step: self.step,
-            contacts: self.real_time.contact_count(),
-            certificate,
-            ..StepReport::default()
-        })
-    }
-
-    fn step_velocity(&mut self, watch: &mut dyn FnMut(Phase)) -> Result<StepReport, StepError> {
-        let dt = self.settings.dt;
-        integrate::steer(&mut self.bodies, self.time, dt);
-        self.refresh_contacts();
-        watch(Phase::Detection);
-
-        let (mut free, mut ledger) = self.apply_forces();
-        let rule = self.rule(Effort::Full);
-        let touched = touched(&self.bodies, &self.contacts);
-        let deformables = &mut self.deformables;
-        let mut elastic = Elastic::new(deformables, &self.bodies, &mut free, rule, &touched)
-            .map_err(StepError::Elastic)?;
-        watch(Phase::Elastic);
-        let rules = self.settings.contact;
-        let mut assembled = assemble(&self.bodies, &self.contacts, free, dt, &rules);
-        let mut impulses = warm_start(&assembled, &self.contacts);
-        let driven = joint_drives::act(&self.joints, &self.bodies, &mut assembled, &mut impulses);
-        joint_drives::enter(&driven, &self.bodies, &mut ledger);
-        let solver = &mut self.settings.solver;
-        let solve = elastic.settle(&self.bodies, solver, &mut assembled, &mut impulses);
-        let mut velocities = assembled.problem.velocities(&impulses).motion;
-        elastic.enter(&mut ledger, &self.bodies, &velocities, None);
-        let mut nudges = repair(&assembled, &self.contacts, &velocities, &rules);
-        watch(Phase::Contact);
-        let rescue = rescue(
-            &self.deformables,
-            &self.bodies,
-            &mut velocities,
-            &mut nudges,
-            dt,
-        )
-        .map_err(|found| self.infeasible(&found))?;
-        watch(Phase::Rescue);
-        self.advance(&velocities, nudges.as_deref())?;
-
-        self.keep_impulses(&assembled, &impulses);
-        joint_drives::keep(&driven, &mut self.joints);
-        watch(Phase::Motion);
-        self.find_contacts();
-        watch(Phase::Detection);
-        let solved = Solved {
-            contacts: &self.solved,
-            assembled: &assembled,
-            impulses: &impulses,
-            nudges: nudges.as_deref(),
-            reached: None,
-        };
-        let certificate = self.certificate(&solved, &ledger);
-        watch(Phase::Certificate);
-        let contacts = impulses.local.len();
-        self.last = Some(Answered {
-            assembled,
-            impulses,
-            reached: None,
-        });
-        Ok(StepReport {
-            step: self.step,
-            contacts,
-            solve,
-            certificate,
-            rescue,
-            resolution: Resolution::default(),
-        })
-    }
-
-    /// What the judge says of the step that was just made, if it is sampled.
-    fn certificate(&self, solved: &Solved<'_, S>, ledger: &Ledger<S>) -> Option<Certificate> {
-        self.is_sampled().then(|| Certificate {
-            step: self.step,
-            ..certify(&self.bodies, &self.contacts, solved, ledger)
-        })
-    }
-
-    fn infeasible(&self, found: &Infeasible) -> StepError {
-        let [a, b] = found
-            .bodies
-            .map(|k| self.bodies.name(k as usize).to_owned());
-        StepError::Infeasible {
-            a,
-            b,
-            place: found.place,
-            step: self.step + 1,
-            time: self.time,
-        }
-    }
-
-    /// Whether the step that was just made is judged.
-    fn is_sampled(&self) -> bool {
-        self.samples(self.step)
-    }
-
     /// Whether a step is judged, by its number.
     fn samples(&self, step: u64) -> bool {
         let every = u64::from(self.settings.certify_every);
         every > 0 && step.is_multiple_of(every)
+    }
+
+    /// Time after the coming step: steps of one length are counted, not summed, so that time has
+    /// no round-off; where the length changed, the count begins anew.
+    fn end_of_step(&mut self) -> f64 {
+        let dt = self.settings.dt;
+        if self.even_since.2 != dt {
+            self.even_since = (self.step, self.time, dt);
+        }
+        let (step, time, _) = self.even_since;
+        time + (self.step + 1 - step) as f64 * dt
+    }
+
+    /// Finds contacts again if something changed since they were found. A strategy that keeps
+    /// contacts of its own takes no notice of these, so that there they are always old.
+    fn refresh_contacts(&mut self) {
+        self.joints.sort_pairs();
+        let keeps_own = self.settings.strategy.keeps_contacts();
+        if self.changes.is_none() && !keeps_own {
+            return;
+        }
+        let mut contacts = std::mem::take(&mut self.contacts);
+        contacts.find(&Surroundings {
+            bodies: &self.bodies,
+            deformables: &self.deformables,
+            joints: &self.joints,
+            rules: self.pair_rules(),
+            ahead: self.settings.of_step().lookahead(),
+            joints_are_contacts: self.settings.strategy.joints_are_contacts(),
+        });
+        self.contacts = contacts;
+        if !keeps_own {
+            self.changes = Changes::default();
+        }
     }
 
     /// The contact problem that the next step will solve.
@@ -356,16 +299,21 @@ impl<S: Space> World<S> {
         let dt = self.settings.dt;
         integrate::steer(&mut self.bodies, self.time, dt);
         self.refresh_contacts();
-        let (mut free, _) = self.apply_forces();
-        // Where elastic forces are no numbers, the step says so; here they are left out.
-        let rule = self.rule(Effort::Full);
-        let _ = Elastic::new(&mut self.deformables, &self.bodies, &mut free, rule, &[]);
-        let rules = &self.settings.contact;
-        let mut assembled = assemble(&self.bodies, &self.contacts, free, dt, rules);
-        if let Strategy::Velocity = self.settings.strategy {
-            let mut impulses = warm_start(&assembled, &self.contacts);
-            joint_drives::act(&self.joints, &self.bodies, &mut assembled, &mut impulses);
-        }
-        assembled.problem
+        let end = self.end_of_step();
+        velocity::problem(&StepInput {
+            settings: self.settings.of_step(),
+            bodies: &mut self.bodies,
+            before: &self.before,
+            deformables: &self.deformables,
+            joints: &mut self.joints,
+            materials: &self.materials,
+            hooks: self.hooks.0.as_deref(),
+            contacts: &mut self.contacts,
+            changes: &mut self.changes,
+            joints_are_contacts: self.settings.strategy.joints_are_contacts(),
+            time: [self.time, end],
+            is_judged: false,
+            watch: &mut |_| {},
+        })
     }
 }

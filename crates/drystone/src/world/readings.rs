@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use super::{Energy, World};
 use crate::contact::detection::Contact;
+use crate::geometry::Space;
 use crate::geometry::shape::{Geometry, Separation};
-use crate::geometry::space::Space;
 use crate::judge::law::Answered;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::BodyId;
 use crate::model::deformable::Soft;
 use crate::model::material::Surface;
-use crate::strategy::settings::{Settings, Strategy};
+use crate::strategy::settings::Settings;
 use crate::world::events::Event;
 use drystone_frame::{Frame, FrameContact, Object, Stage, StateHash};
 
@@ -52,24 +52,23 @@ impl<S: Space> World<S> {
     #[must_use]
     pub fn contacts(&mut self) -> &[Contact<S>] {
         self.refresh_contacts();
-        &self.contacts
+        &self.contacts.present
     }
 
     /// Contacts that the last step solved, with their impulses, those that hold attached nodes and
     /// joints at the end: [`Contact::is_touch`].
     #[must_use]
     pub fn solved_contacts(&self) -> Cow<'_, [Contact<S>]> {
-        match &self.settings.strategy {
-            Strategy::Substep(_) => {
-                Cow::Owned(self.real_time.contacts(&self.bodies, self.settings.dt))
-            }
-            _ => Cow::Borrowed(&self.solved),
+        let own = self.running.stepper();
+        match own.contacts(&self.bodies, self.settings.dt) {
+            Some(own) => Cow::Owned(own),
+            None => Cow::Borrowed(&self.contacts.solved),
         }
     }
 
     /// The problem that the last step made of its contacts, and its answer; a row's contact is
     /// that of [`World::solved_contacts`]. `None` before the first step, and with the strategies
-    /// `substep` and `parallel` after steps that are not sampled.
+    /// `realtime` and `parallel` after steps that are not sampled.
     #[must_use]
     pub fn last_problem(&self) -> Option<&Answered<S>> {
         self.last.as_ref()

@@ -3,24 +3,7 @@
 use crate::dynamics::failsafe::Rescue;
 use crate::judge::Certificate;
 use crate::solver::SolveReport;
-use crate::strategy::ccd::Resolution;
-
-/// A part of a step of the strategy `velocity`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
-    /// Finding contacts.
-    Detection,
-    /// Elastic forces without contact.
-    Elastic,
-    /// Solving contacts, with what they do to deformables, and repairing overlap.
-    Contact,
-    /// Keeping everything from passing through deformables.
-    Rescue,
-    /// Moving bodies.
-    Motion,
-    /// Judging the step.
-    Certificate,
-}
+use crate::strategy::step::Resolution;
 
 /// What a step did.
 #[derive(Clone, Debug, Default, PartialEq)]

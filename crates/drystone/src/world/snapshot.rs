@@ -13,21 +13,22 @@
 
 use super::World;
 use crate::contact::detection::Contact;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::simd::Instructions;
 use crate::model::body::Bodies;
+use crate::model::changes::Changes;
 use crate::model::deformable::Deformables;
 use crate::model::joint::Joints;
 use crate::model::material::Materials;
-use crate::strategy::realtime::{Changes, RealTime, Substep};
-use crate::strategy::settings::{Settings, Strategy};
+use crate::strategy::Running;
+use crate::strategy::settings::Settings;
 use crate::world::events::Watch;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use thiserror::Error;
 
 const MAGIC: &[u8; 7] = b"DRYSNAP";
-const VERSION: u8 = 5;
+const VERSION: u8 = 6;
 const HEAD: usize = MAGIC.len() + 1 + 8;
 
 /// Why bytes are no snapshot of this world.
@@ -63,7 +64,8 @@ struct State<'a, S: Space> {
     deformables: Cow<'a, Deformables>,
     contacts: Cow<'a, [Contact<S>]>,
     solved: Cow<'a, [Contact<S>]>,
-    real_time: Cow<'a, RealTime<S>>,
+    /// What the strategy keeps, in its own words.
+    strategy: Cow<'a, [u8]>,
     watch: Cow<'a, Watch>,
     changes: Cow<'a, Changes>,
     step: u64,
@@ -82,9 +84,9 @@ impl<S: Space> World<S> {
             bodies: Cow::Borrowed(&self.bodies),
             joints: Cow::Borrowed(&self.joints),
             deformables: Cow::Borrowed(&self.deformables),
-            contacts: Cow::Borrowed(&self.contacts),
-            solved: Cow::Borrowed(&self.solved),
-            real_time: Cow::Borrowed(&*self.real_time),
+            contacts: Cow::Borrowed(&self.contacts.present),
+            solved: Cow::Borrowed(&self.contacts.solved),
+            strategy: Cow::Owned(self.strategy_state()),
             watch: Cow::Borrowed(&self.watch),
             changes: Cow::Borrowed(&self.changes),
             step: self.step,
@@ -101,6 +103,15 @@ impl<S: Space> World<S> {
             bytes[HEAD - 8..HEAD].copy_from_slice(&sum);
         }
         bytes
+    }
+
+    /// What the strategy keeps; nothing if the settings ask for another since the last step.
+    fn strategy_state(&self) -> Vec<u8> {
+        if self.running.is(&self.settings.strategy) {
+            self.running.stepper().save()
+        } else {
+            Vec::new()
+        }
     }
 
     /// Goes back to a snapshot, or stays as it is.
@@ -126,12 +137,10 @@ impl<S: Space> World<S> {
         let state = read::<S>(bytes)?;
         let mut bodies = state.bodies.into_owned();
         let joints = state.joints.into_owned();
-        let mut real_time = state.real_time.into_owned();
         let count = bodies.len();
         let fits = bodies.is_consistent()
             && joints.is_consistent(count)
             && state.deformables.is_consistent(count)
-            && real_time.is_consistent(count)
             && state.changes.is_consistent(count)
             && [&state.contacts, &state.solved].into_iter().all(|list| {
                 list.iter()
@@ -139,7 +148,7 @@ impl<S: Space> World<S> {
                     .all(|k| k < count as u32)
             });
         if !fits {
-            return Err(SnapshotError::Damaged("its numbers contradict".to_owned()));
+            return Err(contradiction());
         }
         bodies.shape.reserve(count);
         for k in 0..count {
@@ -147,23 +156,25 @@ impl<S: Space> World<S> {
             let shape = shape.ok_or_else(|| SnapshotError::Shape(bodies.name(k).to_owned()))?;
             bodies.shape.push(shape.clone());
         }
-        real_time.restore(&bodies, &joints);
+        let own = self.settings.strategy.instructions().copied();
+        let instructions = own.unwrap_or_else(Instructions::best);
+        let settings = on_machine(state.settings, self.settings.threads, instructions);
+        let mut running = Running::new(&settings.strategy);
+        let stepper = running.go_on(&settings.strategy);
+        if !stepper.restore(&state.strategy, &bodies, &joints) {
+            return Err(contradiction());
+        }
         self.names = (0..count)
             .filter(|&k| bodies.is_present(k))
             .map(|k| (bodies.name(k).to_owned(), bodies.id(k)))
             .collect();
-        let instructions = match self.settings.strategy {
-            Strategy::Substep(options) => options.instructions,
-            _ => Instructions::best(),
-        };
-        self.settings = on_machine(state.settings, self.settings.threads, instructions);
+        (self.settings, self.running) = (settings, running);
         self.materials = state.materials.into_owned();
         self.bodies = bodies;
         self.joints = joints;
         self.deformables = state.deformables.into_owned();
-        self.contacts = state.contacts.into_owned();
-        self.solved = state.solved.into_owned();
-        *self.real_time = real_time;
+        self.contacts.present = state.contacts.into_owned();
+        self.contacts.solved = state.solved.into_owned();
         self.watch = state.watch.into_owned();
         self.changes = state.changes.into_owned();
         self.events.clear();
@@ -173,24 +184,24 @@ impl<S: Space> World<S> {
     }
 }
 
+fn contradiction() -> SnapshotError {
+    SnapshotError::Damaged("its numbers contradict".to_owned())
+}
+
 /// Settings with other threads and instructions.
 fn on_machine<S: Space>(
     settings: Settings<S>,
     threads: u32,
     instructions: Instructions,
 ) -> Settings<S> {
-    let strategy = match settings.strategy {
-        Strategy::Substep(options) => Strategy::Substep(Substep {
-            instructions,
-            ..options
-        }),
-        strategy => strategy,
-    };
-    Settings {
+    let mut settings = Settings {
         threads,
-        strategy,
         ..settings
+    };
+    if let Some(own) = settings.strategy.instructions() {
+        *own = instructions;
     }
+    settings
 }
 
 fn read<S: Space>(bytes: &[u8]) -> Result<State<'static, S>, SnapshotError> {

@@ -2,8 +2,8 @@
 
 use drystone::glam::{DQuat, DVec3};
 use drystone::{
-    Axis, Body, BodyId, Combine, D3, Joint, Material, MaterialId, Pose, Settings, Shape3, Strategy,
-    Substep, World3,
+    Axis, Body, BodyId, Combine, D3, Joint, Material, MaterialId, Pose, Realtime, Settings, Shape3,
+    Strategy, World3,
 };
 
 const DT: f64 = 1.0 / 60.0;
@@ -18,9 +18,9 @@ fn world(gravity: DVec3) -> World3 {
     World3::new(Settings {
         dt: DT,
         gravity,
-        strategy: Strategy::Substep(Substep {
+        strategy: Strategy::Realtime(Realtime {
             sleep_after: 0.0,
-            ..Substep::default()
+            ..Realtime::default()
         }),
         ..Settings::default()
     })

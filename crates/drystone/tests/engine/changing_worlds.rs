@@ -7,12 +7,12 @@ use std::sync::Arc;
 use drystone::glam::{DVec2, DVec3};
 use drystone::world::query::{Filter, Ray};
 use drystone::{
-    Body, BodyId, D3, Encounter, Event, Groups, Hooks, Material, Script, Settings, Shape2, Shape3,
-    Space, Strategy, Substep, World, World2, World3,
+    Body, BodyId, D3, Encounter, Event, Groups, Hooks, Material, Realtime, Script, Settings,
+    Shape2, Shape3, Space, Strategy, World, World2, World3,
 };
 
 fn strategies() -> [Strategy; 2] {
-    [Strategy::Velocity, Strategy::Substep(Substep::default())]
+    [Strategy::Velocity, Strategy::Realtime(Realtime::default())]
 }
 
 fn settings<S: Space>(strategy: Strategy) -> Settings<S> {
@@ -205,7 +205,7 @@ fn contacts_begin_and_end_and_tell_their_impulse() {
         // strategy closes the gap first and stops the ball in the step after.
         let expected = 2.0 * (2.0_f64 * 9.81 * 0.5).sqrt();
         let least = match strategy {
-            Strategy::Substep(_) => 0.2,
+            Strategy::Realtime(_) => 0.2,
             _ => 0.8,
         };
         let part = impulse.y / expected;

@@ -139,7 +139,7 @@ fn the_same_mesh_is_always_taken_apart_alike() {
 /// A staple and a ring dropped over a peg hang on it.
 #[test]
 fn a_staple_and_a_ring_hang_on_a_peg() {
-    for name in ["velocity", "substep"] {
+    for name in ["velocity", "realtime"] {
         for (which, mesh, top) in [
             ("staple", staple(), 0.2),
             ("ring", torus(0.5, 0.1, 32, 16), 0.4),

@@ -4,7 +4,7 @@
 
 use drystone::glam::{DVec2, DVec3};
 use drystone::{
-    Axis, Body, BodyId, Joint, Settings, Shape2, Shape3, Space, Strategy, Substep, World, World2,
+    Axis, Body, BodyId, Joint, Realtime, Settings, Shape2, Shape3, Space, Strategy, World, World2,
     World3,
 };
 use drystone_frame::{JointForm, NO_ISLAND};
@@ -14,7 +14,7 @@ const G: f64 = 9.81;
 fn world<S: Space>() -> World<S> {
     World::new(Settings {
         dt: 1.0 / 60.0,
-        strategy: Strategy::Substep(Substep::default()),
+        strategy: Strategy::Realtime(Realtime::default()),
         ..Settings::default()
     })
     .unwrap()

@@ -8,7 +8,7 @@ use drystone::{
 };
 use proptest::prelude::*;
 
-const STRATEGIES: [&str; 2] = ["velocity", "substep"];
+const STRATEGIES: [&str; 2] = ["velocity", "realtime"];
 /// Half of the thickness of paper (1 mm).
 const PAPER: f64 = 5e-4;
 

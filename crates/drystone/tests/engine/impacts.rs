@@ -1,8 +1,8 @@
 //! Impacts against closed forms.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use super::closed_form::{particle_on_obstacle, particle_on_particle, vertex_on_element};
 use crate::common::{G, exact, ground2, ground3, run, surface};
-use drystone::closed_form::{particle_on_obstacle, particle_on_particle, vertex_on_element};
 use drystone::contact::problem::{ContactProblem, Impulses, Island, Response, Row, Side};
 use drystone::glam::{DVec2, DVec3};
 use drystone::solver::Solver;

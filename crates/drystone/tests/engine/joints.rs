@@ -4,8 +4,8 @@
 
 use drystone::glam::{DQuat, DVec2, DVec3};
 use drystone::{
-    Axis, Body, BodyId, Drive, Event, Freedom, Goal, Joint, JointKind, Pose, Settings, Shape2,
-    Shape3, Space, Strategy, Substep, World, World2, World3,
+    Axis, Body, BodyId, Drive, Event, Freedom, Goal, Joint, JointKind, Pose, Realtime, Settings,
+    Shape2, Shape3, Space, Strategy, World, World2, World3,
 };
 
 const G: f64 = 9.81;
@@ -14,9 +14,9 @@ const DT: f64 = 1.0 / 60.0;
 pub(crate) fn settings<S: Space>() -> Settings<S> {
     Settings {
         dt: DT,
-        strategy: Strategy::Substep(Substep {
+        strategy: Strategy::Realtime(Realtime {
             sleep_after: 0.0,
-            ..Substep::default()
+            ..Realtime::default()
         }),
         ..Settings::default()
     }

@@ -252,13 +252,13 @@ fn what_it_does_not_serve_is_refused_by_name() {
     world.join(Joint::new(a, b, kind).named("gimbal")).unwrap();
     let error = world.step().unwrap_err().to_string();
     assert!(
-        error.contains("`gimbal`") && error.contains("`substep` serves"),
+        error.contains("`gimbal`") && error.contains("`realtime` serves"),
         "{error}"
     );
     world.settings_mut().strategy = Strategy::named("barrier").unwrap();
     let error = world.step().unwrap_err().to_string();
     assert!(
-        error.contains("joints (`gimbal`)") && error.contains("`substep`"),
+        error.contains("joints (`gimbal`)") && error.contains("`realtime`"),
         "{error}"
     );
 }

@@ -1,4 +1,4 @@
-//! Joints in the strategy `velocity` against statics, closed forms, momentum and `substep`.
+//! Joints in the strategy `velocity` against statics, closed forms, momentum and `realtime`.
 
 use crate::joints::{a_thread_breaks_in, anchor3, ball3, bar};
 use drystone::glam::{DQuat, DVec2, DVec3};

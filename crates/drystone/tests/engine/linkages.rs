@@ -3,15 +3,15 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drystone::glam::{DQuat, DVec3};
-use drystone::{Axis, Body, BodyId, Joint, Pose, Settings, Shape3, Strategy, Substep, World3};
+use drystone::{Axis, Body, BodyId, Joint, Pose, Realtime, Settings, Shape3, Strategy, World3};
 
 /// A floor in a world in which nothing sleeps.
 fn floor() -> World3 {
     let mut world = World3::new(Settings {
         dt: 1.0 / 60.0,
-        strategy: Strategy::Substep(Substep {
+        strategy: Strategy::Realtime(Realtime {
             sleep_after: 0.0,
-            ..Substep::default()
+            ..Realtime::default()
         }),
         ..Settings::default()
     })

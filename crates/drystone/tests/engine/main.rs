@@ -14,6 +14,7 @@ mod ccd_common;
 mod ccd_data;
 mod ccd_distance;
 mod changing_worlds;
+mod closed_form;
 mod common;
 mod cylinders;
 mod decomposition;

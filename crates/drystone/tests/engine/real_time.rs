@@ -4,7 +4,7 @@
 
 use drystone::glam::{DRot2, DVec2, DVec3};
 use drystone::{
-    Body, BodyId, Material, Settings, Shape2, Shape3, Space, Strategy, Substep, World, World2,
+    Body, BodyId, Material, Realtime, Settings, Shape2, Shape3, Space, Strategy, World, World2,
     World3,
 };
 
@@ -14,9 +14,9 @@ pub(crate) fn settings<S: Space>() -> Settings<S> {
     Settings {
         dt: 1.0 / 60.0,
         // At rest, not asleep: these look at what the solver does.
-        strategy: Strategy::Substep(Substep {
+        strategy: Strategy::Realtime(Realtime {
             sleep_after: 0.0,
-            ..Substep::default()
+            ..Realtime::default()
         }),
         ..Settings::default()
     }

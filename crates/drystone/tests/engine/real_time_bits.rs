@@ -5,7 +5,7 @@
 use crate::real_time::{run, settings, wall};
 use drystone::glam::{DQuat, DVec3};
 use drystone::math::simd::Instructions;
-use drystone::{Body, BodyId, Settings, Shape3, Strategy, Substep, World3};
+use drystone::{Body, BodyId, Realtime, Settings, Shape3, Strategy, World3};
 
 /// Boxes, balls and capsules that fall on each other.
 fn rubble(settings: Settings<drystone::D3>) -> World3 {
@@ -43,9 +43,9 @@ fn every_number_of_threads_and_every_instruction_set_give_the_same_bits() {
         let mut settings = settings();
         settings.threads = threads;
         settings.certify_every = 0;
-        settings.strategy = Strategy::Substep(Substep {
+        settings.strategy = Strategy::Realtime(Realtime {
             instructions,
-            ..Substep::default()
+            ..Realtime::default()
         });
         let mut world = rubble(settings);
         wall(&mut world, 12);

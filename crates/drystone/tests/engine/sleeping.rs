@@ -3,12 +3,12 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use drystone::glam::DVec3;
-use drystone::{Body, BodyId, Joint, Script, Settings, Shape3, Strategy, Substep, World3};
+use drystone::{Body, BodyId, Joint, Realtime, Script, Settings, Shape3, Strategy, World3};
 
 fn world() -> World3 {
     let mut world = World3::new(Settings {
         dt: 1.0 / 60.0,
-        strategy: Strategy::Substep(Substep::default()),
+        strategy: Strategy::Realtime(Realtime::default()),
         ..Settings::default()
     })
     .unwrap();
@@ -148,9 +148,9 @@ fn a_joint_added_to_a_sleeper_wakes_it() {
 fn with_sleep_after_zero_nobody_sleeps() {
     let mut world = world();
     let stone = cube(&mut world, DVec3::new(0.0, 0.5, 0.0));
-    world.settings_mut().strategy = Strategy::Substep(Substep {
+    world.settings_mut().strategy = Strategy::Realtime(Realtime {
         sleep_after: 0.0,
-        ..Substep::default()
+        ..Realtime::default()
     });
     run(&mut world, 3.0);
     assert!(!world.is_asleep(stone));

@@ -4,13 +4,13 @@
 
 use drystone::glam::{DVec2, DVec3};
 use drystone::{
-    Axis, Body, BodyId, Joint, Script, Settings, Shape2, Shape3, SnapshotError, Strategy, Substep,
+    Axis, Body, BodyId, Joint, Realtime, Script, Settings, Shape2, Shape3, SnapshotError, Strategy,
     World2, World3,
 };
 use proptest::prelude::*;
 
 fn strategies() -> [Strategy; 2] {
-    [Strategy::Velocity, Strategy::Substep(Substep::default())]
+    [Strategy::Velocity, Strategy::Realtime(Realtime::default())]
 }
 
 /// A heap that falls, a scripted stirrer and, where they are known, joints.
@@ -49,7 +49,7 @@ fn busy_world(strategy: Strategy) -> (World3, Vec<BodyId>) {
         let shape = shapes[k as usize % 3].clone();
         bodies.push(world.add(Body::rigid(shape).at(at)).unwrap());
     }
-    if matches!(strategy, Strategy::Substep(_)) {
+    if matches!(strategy, Strategy::Realtime(_)) {
         for pair in bodies.chunks(6) {
             let at = world.pose(pair[0]).unwrap().position;
             let joint = Joint::hinge(pair[0], pair[1], Axis::FREE).at(at);
@@ -144,7 +144,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn damaged_snapshots_are_refused(at in 0.0..1.0_f64, bit in 0..8_u32, cut in any::<bool>()) {
-        let (mut world, _) = busy_world(Strategy::Substep(Substep::default()));
+        let (mut world, _) = busy_world(Strategy::Realtime(Realtime::default()));
         world.step().unwrap();
         let mut saved = world.snapshot();
         let hash = world.state_hash();

@@ -8,7 +8,7 @@ use drystone::{
 };
 use std::f64::consts::FRAC_PI_2;
 
-const STRATEGIES: [&str; 2] = ["velocity", "substep"];
+const STRATEGIES: [&str; 2] = ["velocity", "realtime"];
 const SPEED: f64 = 5.0;
 
 fn world<S: Space>(strategy: &str) -> World<S> {

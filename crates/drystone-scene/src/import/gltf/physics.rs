@@ -57,7 +57,7 @@ fn settings(document: &Document<'_>) -> Result<Scene, SceneError> {
     };
     let mut scene = extra.unwrap_or_else(|| {
         let mut scene = Scene::new("", 3);
-        scene.strategy = Some("substep".to_owned());
+        scene.strategy = Some("realtime".to_owned());
         scene
     });
     scene.dimension = 3;

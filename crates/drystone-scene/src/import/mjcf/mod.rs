@@ -63,7 +63,7 @@ pub(super) fn import(text: &str, file: &str, files: &mut Files) -> Result<Import
         reader.contents(world, (0, Pose3::default()), MAIN, None)?;
     }
     let mut scene = Scene::new(model.attribute("model").unwrap_or_default(), 3);
-    scene.strategy = Some("substep".to_owned());
+    scene.strategy = Some("realtime".to_owned());
     reader.options(model, &mut scene)?;
     let classes = reader.bodies(model, &mut scene)?;
     reader.filter(model, &mut scene, &classes)?;

@@ -42,7 +42,7 @@ pub(in crate::import) fn import(
     reader.list_unknown(robot);
     let tree = Tree::new(&xml, robot)?;
     let mut scene = Scene::new(robot.attribute("name").unwrap_or_default(), 3);
-    scene.strategy = Some("substep".to_owned());
+    scene.strategy = Some("realtime".to_owned());
     reader.bodies(&tree, &mut scene)?;
     Ok(Imported {
         scene,

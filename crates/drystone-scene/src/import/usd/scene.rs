@@ -69,7 +69,7 @@ pub(super) fn make(stage: &Stage<'_>) -> Result<Imported, SceneError> {
     let outermost = transform::outermost(stage, meter);
     let (local, matrices) = transform::all(stage, outermost)?;
     let mut scene = Scene::new("", 3);
-    scene.strategy = Some("substep".to_owned());
+    scene.strategy = Some("realtime".to_owned());
     scene.defaults.density = Some(DENSITY);
     let mut maker = Maker {
         stage,

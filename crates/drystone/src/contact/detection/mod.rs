@@ -8,15 +8,18 @@
 //! The order of contacts follows from the bodies' indices and the shapes' features alone, not
 //! from the tree, so that a far-away body changes nothing (and a test says so).
 
-use crate::contact::joint_contacts::JOINED;
 use crate::contact::rules::{Manner, PairRules};
+use crate::geometry::Space;
 use crate::geometry::shape::{Bounds, ContactPoint, FeatureId, Geometry, ball_on_ball};
-use crate::geometry::space::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::Bodies;
-use crate::model::deformable::attachment::ATTACHED;
 use crate::model::material::Surface;
 use serde::{Deserialize, Serialize};
+
+/// Marks contacts of attachments among features: no shape has as many parts.
+pub(crate) const ATTACHED: u32 = u32::MAX;
+/// Marks contacts of joints.
+pub(crate) const JOINED: u32 = u32::MAX - 1;
 
 /// A contact point between two bodies, as detection finds it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

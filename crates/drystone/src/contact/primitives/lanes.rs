@@ -7,8 +7,8 @@
 #![allow(clippy::extra_unused_type_parameters)]
 
 use super::candidates::ROUNDING;
+use crate::geometry::Space;
 use crate::geometry::ccd::distance::NOISE;
-use crate::geometry::space::Space;
 use crate::math::simd::{DOUBLES, Number, Quad, Wide, dispatch};
 
 /// What is seen of four pairs.

@@ -47,8 +47,8 @@ pub(crate) use proximity::{Encounter, Reach, Witness};
 pub(crate) use rows::{contact_of, feature_of, nodes_of, row_of};
 
 use crate::contact::rules::PairRules;
+use crate::geometry::Space;
 use crate::geometry::shape::{Geometry, Skeleton};
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, Linear};
 use crate::math::algebra::{solid, vector};
 use crate::model::body::{Bodies, Kind, Motion};

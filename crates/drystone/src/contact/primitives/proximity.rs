@@ -2,9 +2,9 @@
 
 use super::{Failure, Primitives};
 use crate::contact::rules::PairRules;
+use crate::geometry::Space;
 use crate::geometry::ccd::broad_phase::{BroadPhase, Mesh, Met, Swept};
 use crate::geometry::ccd::primitive_pair::{Near, Pair, impact, nearest, place_in};
-use crate::geometry::space::Space;
 use crate::math::algebra::Linear;
 use crate::math::algebra::solid;
 use crate::model::body::{Bodies, Motion};

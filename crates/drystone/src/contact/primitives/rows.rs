@@ -3,9 +3,9 @@
 use super::{Encounter, Primitives, Witness};
 use crate::contact::detection::{Contact, NodePoint};
 use crate::contact::problem::{Row, Side};
+use crate::geometry::Space;
 use crate::geometry::ccd::primitive_pair::Pair;
 use crate::geometry::shape::{ContactPoint, FeatureId};
-use crate::geometry::space::Space;
 use crate::math::algebra::Linear;
 use crate::math::algebra::vector;
 use crate::model::body::{Bodies, Kind};

@@ -21,8 +21,8 @@
 use super::impact_law::{Bounce, Collision, ImpactLaw, reflect};
 use super::{ContactProblem, Island, Response, Row, Side};
 use crate::contact::detection::{Contact, NodePoint};
+use crate::geometry::Space;
 use crate::geometry::shape::{ContactPoint, Geometry};
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, Linear};
 use crate::math::union_find::Forest;
 use crate::model::body::{Bodies, Kind, Motion};

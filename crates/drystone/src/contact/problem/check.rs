@@ -6,7 +6,7 @@
 
 use super::local_form::check_symmetry;
 use super::{ContactProblem, Delassus, Island, Response, Row, Side};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::{Components, Linear};
 use thiserror::Error;
 

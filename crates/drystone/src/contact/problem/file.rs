@@ -44,7 +44,7 @@ use std::fmt::Write;
 use super::ContactProblem;
 use super::check::{ProblemError, check};
 use super::local_form::{self, AnyProblem, LocalFormError};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::{Components, D2, D3};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};

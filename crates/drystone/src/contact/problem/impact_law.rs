@@ -54,7 +54,7 @@
 //! paradox).
 
 use super::{ContactProblem, Velocities};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::math::lemke_pivoting::lemke;
 use crate::model::body::Motion;

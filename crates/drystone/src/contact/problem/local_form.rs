@@ -15,7 +15,7 @@
 //! Signorini's and Coulomb's laws. Sums of repeated entries count.
 
 use super::{ContactProblem, Delassus, Island, Row, Side};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::{Components, D2, D3, Linear};
 use thiserror::Error;
 

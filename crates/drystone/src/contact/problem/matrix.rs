@@ -7,7 +7,7 @@
 use faer::sparse::{SparseColMat, Triplet};
 
 use super::{ContactProblem, Side};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 
 /// J, M⁻¹, A = J M⁻¹ Jᵀ and b of a contact problem.

@@ -43,7 +43,7 @@ pub mod local_form;
 pub mod matrix;
 pub mod reduce;
 
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::model::body::Motion;
 use serde::{Deserialize, Serialize};

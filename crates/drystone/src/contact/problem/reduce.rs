@@ -5,7 +5,7 @@
 //! read the neighbours, take the push back. The cost is the number of blocks, and no J is built.
 
 use super::{ContactProblem, Delassus, Velocities};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::model::body::Motion;
 

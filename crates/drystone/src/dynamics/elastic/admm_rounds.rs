@@ -1,6 +1,6 @@
 //! What the rounds of [`coupling`](super::contact_coupling) go on from.
 
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::Motion;
 

@@ -27,16 +27,16 @@ mod untouched;
 
 use super::admm_rounds::Rounds;
 use super::conjugate_gradients::Effort;
+use super::system::System;
+use super::systems::ElasticSystems;
 use crate::contact::detection::Contact;
 use crate::contact::problem::Impulses;
 use crate::contact::problem::assemble::Assembled;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::model::body::{Bodies, Motion};
 use crate::model::deformable::Integrator;
 use crate::model::deformable::store::{Deformables, Soft};
-use crate::parallel::shared_slice::Shared;
-use crate::parallel::thread_pool;
 use crate::solver::impact_settling::settle;
 use crate::solver::pgs_sweep::Sweeper;
 use crate::solver::{SolveReport, SolverKind};
@@ -70,7 +70,8 @@ pub(crate) struct Rule {
 
 /// The elastic part of a step.
 pub(crate) struct Elastic<'a, S: Space> {
-    deformables: &'a mut Deformables,
+    deformables: &'a Deformables,
+    systems: &'a mut ElasticSystems,
     rule: Rule,
     /// v*: velocities after all forces but elastic ones.
     starred: Vec<Motion<S>>,
@@ -96,24 +97,31 @@ impl<'a, S: Space> Elastic<'a, S> {
     /// nothing touches, and prepares those that something does (their nodes keep v\*). Fails
     /// with the name of a deformable whose forces are no numbers.
     pub(crate) fn new(
-        deformables: &'a mut Deformables,
+        (deformables, systems): (&'a Deformables, &'a mut ElasticSystems),
         bodies: &Bodies<S>,
         free: &mut [Motion<S>],
         rule: Rule,
         touched: &[bool],
     ) -> Result<Self, String> {
-        Self::guessed(deformables, (bodies, &bodies.motion), free, rule, touched)
+        Self::guessed(
+            (deformables, systems),
+            (bodies, &bodies.motion),
+            free,
+            rule,
+            touched,
+        )
     }
 
     /// The same, with a guess of the velocities after elastic forces for large systems to start
     /// from.
     pub(crate) fn guessed(
-        deformables: &'a mut Deformables,
+        (deformables, systems): (&'a Deformables, &'a mut ElasticSystems),
         (bodies, guess): (&Bodies<S>, &[Motion<S>]),
         free: &mut [Motion<S>],
         rule: Rule,
         touched: &[bool],
     ) -> Result<Self, String> {
+        systems.fit(deformables);
         let mut second_mass = vec![0.0; bodies.len()];
         let starred = if deformables.is_empty() {
             Vec::new()
@@ -121,7 +129,8 @@ impl<'a, S: Space> Elastic<'a, S> {
             free.to_vec()
         };
         let inner = inner_rule(deformables, rule);
-        let prepared = each(&mut deformables.list, rule.threads, |soft| {
+        let prepared = systems.each(deformables, rule.threads, |soft, system| {
+            let soft = (soft, system);
             prepare(soft, (bodies, guess), &starred, (inner, true), touched)
         });
         for (place, done) in prepared {
@@ -138,6 +147,7 @@ impl<'a, S: Space> Elastic<'a, S> {
         let is_apart = vec![true; deformables.list.len()];
         Ok(Self {
             deformables,
+            systems,
             rule,
             starred,
             second_mass,
@@ -153,11 +163,12 @@ impl<'a, S: Space> Elastic<'a, S> {
         }
         let starred = &self.starred;
         let rule = inner_rule(self.deformables, self.rule);
-        let prepared = each(&mut self.deformables.list, self.rule.threads, |soft| {
+        let (deformables, threads) = (self.deformables, self.rule.threads);
+        let prepared = self.systems.each(deformables, threads, |soft, system| {
             let is_touched = soft.nodes.iter().any(|&k| touched[k as usize]);
             is_touched.then(|| {
                 prepare(
-                    soft,
+                    (soft, system),
                     (bodies, &bodies.motion),
                     starred,
                     (rule, false),
@@ -219,7 +230,7 @@ impl<'a, S: Space> Elastic<'a, S> {
 
     /// Whether any system is solved by conjugate gradients.
     fn is_large(&self) -> bool {
-        self.deformables.iter().any(is_iterative)
+        (0..self.deformables.list.len()).any(|place| self.systems.is_iterative(place))
     }
 
     /// Solves H v = M v\* + h f + Jᵀγ for large systems with the impulses that were found: rounds
@@ -236,21 +247,20 @@ impl<'a, S: Space> Elastic<'a, S> {
         let (starred, second_mass) = (&self.starred, &self.second_mass);
         let of_contact = |k: usize, free: &[Motion<S>]| reached[k].linear - free[k].linear;
         let before = &free[..];
-        let changes = each(&mut self.deformables.list, self.rule.threads, |soft| {
+        let (deformables, threads) = (self.deformables, self.rule.threads);
+        let changes = self.systems.each(deformables, threads, |soft, slot| {
             let is_touched = soft.nodes.iter().any(|&k| second_mass[k as usize] > 0.0);
-            let is_meant = is_touched && soft.system.0.as_ref()?.is_iterative();
-            let mut system = soft.system.0.take_if(|_| is_meant)?;
+            let is_meant = is_touched && slot.as_ref()?.is_iterative();
+            let system = slot.as_mut().filter(|_| is_meant)?;
             let pushed = |&k: &u32| {
                 let k = k as usize;
                 (of_contact(k, before) * second_mass[k]).to_array3()
             };
             let pushed: Vec<f64> = soft.nodes.iter().flat_map(pushed).collect();
             let begun = system.begin(soft, (bodies, starred), &reached, &[]);
-            let change = begun
+            begun
                 .is_ok()
-                .then(|| system.solve(S::DIM, &pushed, Effort::Full));
-            soft.system.0 = Some(system);
-            change
+                .then(|| system.solve(S::DIM, &pushed, Effort::Full))
         });
         let mut aims = Vec::new();
         for (place, change) in changes {
@@ -366,9 +376,10 @@ impl<'a, S: Space> Elastic<'a, S> {
             pull[k] = aim * self.second_mass[k];
         }
         let second_mass = &self.second_mass;
-        let changes = each(&mut self.deformables.list, self.rule.threads, |soft| {
+        let (deformables, threads) = (self.deformables, self.rule.threads);
+        let changes = self.systems.each(deformables, threads, |soft, slot| {
             let is_touched = soft.nodes.iter().any(|&k| second_mass[k as usize] > 0.0);
-            let system = soft.system.0.as_mut().filter(|_| is_touched)?;
+            let system = slot.as_mut().filter(|_| is_touched)?;
             let pull = soft.nodes.iter().map(|&k| pull[k as usize]);
             let pull: Vec<f64> = pull
                 .flat_map(|p| (0..S::DIM).map(move |axis| p.component(axis)))
@@ -385,11 +396,6 @@ impl<'a, S: Space> Elastic<'a, S> {
     }
 }
 
-/// Whether a deformable's system is solved by conjugate gradients.
-fn is_iterative(soft: &Soft) -> bool {
-    soft.system.0.as_ref().is_some_and(|s| s.is_iterative())
-}
-
 /// A deformable, ready for contact.
 struct Prepared {
     /// ρ of the bodies that are nodes in contact, kg.
@@ -401,13 +407,13 @@ struct Prepared {
 
 /// Linearises a deformable, if `is_new`, and gets it ready for contact. Fails with its name.
 fn prepare<S: Space>(
-    soft: &mut Soft,
+    (soft, system): (&Soft, &mut Option<Box<System>>),
     (bodies, guess): (&Bodies<S>, &[Motion<S>]),
     starred: &[Motion<S>],
     (rule, is_new): (Rule, bool),
     touched: &[bool],
 ) -> Result<Prepared, String> {
-    let mut system = soft.system.0.take().unwrap_or_default();
+    let system = system.get_or_insert_default();
     if is_new {
         let done = system.linearise(soft, bodies, rule);
         done.ok_or_else(|| soft.name.clone())?;
@@ -434,7 +440,6 @@ fn prepare<S: Space>(
             }
         }
     }
-    soft.system.0 = Some(system);
     Ok(prepared)
 }
 
@@ -445,22 +450,6 @@ fn inner_rule(deformables: &Deformables, rule: Rule) -> Rule {
         threads: (rule.threads as usize / count).max(1) as u32,
         ..rule
     }
-}
-
-/// Calls `f` for every deformable, each on its own and some at the same time, and gives the
-/// answers with their places, in order: they do not depend on the number of threads.
-fn each<R: Send>(
-    list: &mut [Option<Soft>],
-    threads: u32,
-    f: impl Fn(&mut Soft) -> R + Sync,
-) -> Vec<(usize, R)> {
-    let present = list.iter_mut().enumerate();
-    let present = present.filter_map(|(place, soft)| Some((place, soft.as_mut()?)));
-    let mut present: Vec<(usize, &mut Soft)> = present.collect();
-    let shared = Shared::new(&mut present);
-    thread_pool::gather(threads as usize, shared.len(), |k, answers| {
-        shared.change(k, |(place, soft)| answers.push((*place, f(soft))));
-    })
 }
 
 /// Calls `f(body, impulse)` for flat impulses on a deformable's nodes.

@@ -15,7 +15,7 @@
 
 use super::domain_coupling::Crossings;
 use super::domain_lanes::{Row, Slots, Symmetric, Teams};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::simd::{Column, Wide, dispatch};
 use crate::parallel::shared_slice::Shared;
 use std::ops::Range;

@@ -4,7 +4,7 @@
 //! unknowns: they move at the velocity they have, and what that does to their neighbours is on
 //! the right side.
 
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::math::block_cholesky::{BlockCholesky, BlockPlace, PivotFloor};
 use crate::model::body::{Bodies, Motion};

@@ -23,7 +23,7 @@
 #![allow(clippy::extra_unused_type_parameters)]
 
 use super::block_rows::Block3;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::simd::{DOUBLES, Number, Quad, Wide, dispatch};
 use crate::model::deformable::triangle::AtRest;
 use crate::parallel::shared_slice::Shared;

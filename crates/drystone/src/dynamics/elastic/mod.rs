@@ -13,3 +13,4 @@ pub(crate) mod large_tests;
 pub(crate) mod membrane_lanes;
 pub(crate) mod single_elements;
 pub(crate) mod system;
+pub(crate) mod systems;

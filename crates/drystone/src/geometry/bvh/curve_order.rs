@@ -15,8 +15,8 @@
 //! apart if they are so along the same axis, on the same side, at all of those times. With one time
 //! that is the plain test of boxes.
 
+use crate::geometry::Space;
 use crate::geometry::shape::Bounds;
-use crate::geometry::space::Space;
 use crate::math::algebra::Components;
 use crate::math::simd::{Four, Which};
 use crate::parallel::shared_slice::Shared;

@@ -4,8 +4,8 @@
 //! state from step to step, and nothing to go stale. Every box then asks the tree who overlaps
 //! it. Both parts take n log n steps as long as the boxes do not all overlap each other.
 
+use crate::geometry::Space;
 use crate::geometry::shape::Bounds;
-use crate::geometry::space::Space;
 use crate::math::algebra::Components;
 
 /// Boxes in a leaf at most: few enough to test one by one, enough to keep the tree small.

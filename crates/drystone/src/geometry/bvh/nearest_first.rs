@@ -7,8 +7,8 @@
 //! Why not [`crate::geometry::bvh::median_split::Tree`]: that one asks each box for all who overlap it, in one
 //! pass through memory without a stack, and knows no order of nearness.
 
+use crate::geometry::Space;
 use crate::geometry::shape::Bounds;
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, Linear};
 
 /// Boxes in a leaf at most.

@@ -30,9 +30,9 @@ mod candidates;
 use thiserror::Error;
 
 use super::clusters::Bundles;
+use crate::geometry::Space;
 use crate::geometry::bvh::curve_order::BoxTree;
 use crate::geometry::shape::Bounds;
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, D2, D3, Linear};
 use std::ops::Range;
 

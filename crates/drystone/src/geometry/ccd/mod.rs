@@ -95,7 +95,7 @@ mod separating_direction;
 
 use glamx::DVec3;
 
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 use additive_advancement::first_touch;
 use plane_proof::{Differences, Prepared};

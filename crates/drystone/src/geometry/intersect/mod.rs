@@ -22,9 +22,9 @@ mod predicates;
 use glamx::{DVec2, DVec3};
 use thiserror::Error;
 
+use crate::geometry::Space;
 use crate::geometry::bvh::median_split::Tree;
 use crate::geometry::shape::Bounds;
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, D2, D3, Linear};
 
 pub use predicates::{segment_meets_triangle, segments_meet_in_plane, segments_meet_in_space};

@@ -20,7 +20,7 @@
 //!
 //! Corners at exactly the same place are one corner, so triangles may come each with their own.
 
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 
 /// Cosines below this are rounding.

@@ -23,7 +23,7 @@
 //! crosses it with the normal found there.
 
 use super::Meeting;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 
 /// Planes tried before two shapes that creep past each other count as not meeting. Grazing

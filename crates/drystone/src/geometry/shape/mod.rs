@@ -34,6 +34,7 @@ mod rounded_polygon;
 mod rounded_polyhedron;
 mod segment_segment;
 mod skeleton;
+pub(crate) mod space;
 mod spatial;
 mod spatial_surface;
 mod surface_pairs;
@@ -44,7 +45,7 @@ pub use planar::Shape2;
 pub use skeleton::Skeleton;
 pub use spatial::Shape3;
 
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::{Components, Linear};
 use drystone_frame::Part;
 use serde::{Deserialize, Serialize};

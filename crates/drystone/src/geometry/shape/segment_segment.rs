@@ -6,7 +6,7 @@
 //! two ends of the stretch they share are the points.
 
 use super::{ContactPoint, FeatureId};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 
 /// Sine of the angle below which two capsules lie side by side.

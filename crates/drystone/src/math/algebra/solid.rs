@@ -115,7 +115,7 @@ impl Algebra for D3 {
     }
 
     fn tumble(rotation: DQuat, inertia: &DMat3, momentum: DVec3, dt: f64) -> DQuat {
-        crate::math::free_rotation::tumble(rotation, inertia, momentum, dt)
+        crate::math::algebra::free_rotation::tumble(rotation, inertia, momentum, dt)
     }
 
     #[inline]

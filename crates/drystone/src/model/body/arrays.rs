@@ -2,8 +2,8 @@
 
 use super::inertial::{Inertial, checked_inertial, mask};
 use super::{Body, BodyError, BodyId, Groups, Kind, Motion, Push};
+use crate::geometry::Space;
 use crate::geometry::shape::{Bounds, Geometry, Pose};
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, Linear};
 use crate::model::material::MaterialId;
 use crate::parallel::shared_slice::Shared;
@@ -110,13 +110,6 @@ impl<S: Space> Default for BodyState<S> {
 }
 
 impl<S: Space> Bodies<S> {
-    /// A copy of poses and motion.
-    pub(crate) fn state(&self) -> BodyState<S> {
-        let mut state = BodyState::default();
-        self.copy_state(&mut state, 1);
-        state
-    }
-
     /// Copies poses and motion to where another copy was, into its memory, on several threads.
     pub(crate) fn copy_state(&self, state: &mut BodyState<S>, threads: u32) {
         if threads == 1 || state.position.len() != self.len() {

@@ -1,8 +1,8 @@
 //! How bodies resist impulses.
 
 use super::{Body, BodyError, Kind, Mass};
+use crate::geometry::Space;
 use crate::geometry::shape::{Geometry, MassProperties};
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, Linear};
 use serde::{Deserialize, Serialize};
 

@@ -11,8 +11,8 @@ mod inertial;
 pub use arrays::Bodies;
 pub(crate) use arrays::BodyState;
 
+use crate::geometry::Space;
 use crate::geometry::shape::{MassProperties, Pose, ShapeError};
-use crate::geometry::space::Space;
 use crate::model::material::MaterialId;
 use crate::model::script::Script;
 use serde::{Deserialize, Serialize};

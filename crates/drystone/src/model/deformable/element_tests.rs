@@ -2,7 +2,7 @@
 
 use super::element::{Curvature, Element, Local, MOST};
 use super::{Deformable, Mesh, Model, Substance};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::{Components, D2, D3};
 use glamx::{DQuat, DVec2, DVec3};
 

@@ -1,8 +1,8 @@
 //! Meshes of deformables: generators, checks, surfaces.
 
 use super::DeformError;
+use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, D2, D3, Linear};
 use glamx::{DVec2, DVec3};
 use std::collections::{BTreeMap, BTreeSet};

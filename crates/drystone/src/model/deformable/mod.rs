@@ -36,13 +36,12 @@ pub(crate) mod store;
 pub(crate) mod tetrahedron;
 pub(crate) mod triangle;
 
-pub use crate::judge::intersection_audit::{Audit, Intersection};
 pub use mesh::{Cells, Mesh};
 pub use store::DeformableId;
 pub(crate) use store::{Deformables, Soft};
 
+use crate::geometry::Space;
 use crate::geometry::shape::ShapeError;
-use crate::geometry::space::Space;
 use crate::model::body::{BodyError, BodyId, Push};
 use crate::model::material::MaterialId;
 use crate::model::script::Script;

@@ -7,9 +7,8 @@ use super::mesh::Cells;
 use super::simplex::{Law, Simplex};
 use super::spring::Spring;
 use super::{DeformError, Deformable, Mesh, Model};
-use crate::dynamics::elastic::system::System;
+use crate::geometry::Space;
 use crate::geometry::shape::Geometry;
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, Body, Kind, Mass};
 use drystone_frame::Skin;
@@ -37,19 +36,6 @@ pub(crate) struct Soft {
     pub(crate) thickness: f64,
     /// Whether its faces have both sides free: cloth.
     pub(crate) is_sheet: bool,
-    /// The pattern of its system, analysed once.
-    #[serde(skip)]
-    pub(crate) system: Analysed,
-}
-
-/// A system that a copy of the world analyses anew.
-#[derive(Debug, Default)]
-pub(crate) struct Analysed(pub(crate) Option<Box<System>>);
-
-impl Clone for Analysed {
-    fn clone(&self) -> Self {
-        Self(None)
-    }
 }
 
 /// All deformables of a world.

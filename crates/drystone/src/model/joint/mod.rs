@@ -18,7 +18,7 @@
 //!
 //! In the plane a hinge is a pin, and an angle is about the axis that leaves the plane.
 //!
-//! The strategy `substep` solves joints as [linkages](crate::strategy::realtime), `velocity` as contacts
+//! The strategy `realtime` solves joints as [linkages](crate::strategy::realtime), `velocity` as contacts
 //! (`contacts.rs`) and forces (`drives.rs`).
 //!
 //! Signs: a coordinate is that of B's frame as seen from A's; a force along it acts on B, its
@@ -27,12 +27,12 @@
 pub(crate) mod rows;
 pub(crate) mod store;
 
-pub use crate::math::frame_angles::Angles;
+pub use crate::math::algebra::frame_angles::Angles;
 pub(crate) use store::Joints;
 pub use store::{JointId, Reaction};
 
+use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::geometry::space::Space;
 use crate::model::body::BodyId;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

@@ -14,10 +14,10 @@
 //! [`crate::strategy::realtime`] for which.
 
 use super::{Axis, Freedom, Goal, JointKind};
+use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::geometry::space::Space;
+use crate::math::algebra::frame_angles::Angle;
 use crate::math::algebra::{Components, Linear};
-use crate::math::frame_angles::Angle;
 
 /// One coordinate of a joint.
 #[derive(Clone, Copy, Debug, Default)]

@@ -2,8 +2,8 @@
 
 use super::rows::{Coordinate, Gauge, Poses, Role, Row, rows_of};
 use super::{Anchor, Joint, JointError, JointKind};
+use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::geometry::space::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::Bodies;
 use serde::{Deserialize, Serialize};

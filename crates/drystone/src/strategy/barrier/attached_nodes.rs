@@ -14,14 +14,14 @@
 use super::contact_terms::Term;
 use super::coordinates::{Columns, MOST};
 use super::potential::{Potential, State, row_dot};
+use crate::contact::attachment_contacts;
 use crate::contact::detection::Contact;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::solid;
 use crate::math::algebra::{Components, Linear};
 use crate::math::block_cholesky::BlockCholesky;
 use crate::model::body::{Bodies, Motion};
 use crate::model::deformable::Soft;
-use crate::model::deformable::attachment;
 use crate::model::deformable::attachment::Attachment;
 use crate::model::deformable::element::Local;
 use glamx::{DMat3, DVec3};
@@ -251,7 +251,7 @@ impl<S: Space> Potential<'_, S> {
         let carriers = &self.coordinates.carriers;
         let attached = self.deformables.attached();
         let carried = attached.filter(|a| carriers.has(a.node));
-        let mut contacts = attachment::contacts(carried, self.bodies, &[]);
+        let mut contacts = attachment_contacts::contacts(carried, self.bodies, &[]);
         for contact in &mut contacts {
             let (k, normal) = (contact.b as usize, contact.point.normal);
             contact.point.position = self.bodies.position[k] + state.way[k].linear;

@@ -5,8 +5,8 @@ use super::coordinates::{Columns, MOST};
 use super::normal_curvature::Turning;
 use super::potential::{Potential, State};
 use crate::contact::primitives::{Encounter, Witness};
+use crate::geometry::Space;
 use crate::geometry::ccd::primitive_pair::Pair;
-use crate::geometry::space::Space;
 use crate::math::algebra::{solid, vector};
 use glamx::{DMat3, DVec3};
 

@@ -8,7 +8,7 @@
 //!          + \frac{\varphi-\sin\varphi}{\varphi^3}[\theta]_\times^2, \qquad \varphi = |\theta| . $$
 
 use super::attached_nodes::Carriers;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::math::algebra::solid;
 use crate::model::body::{Bodies, Kind, Motion};

@@ -49,13 +49,17 @@ mod normal_curvature;
 mod potential;
 mod solution;
 
-pub(crate) use newton::Start;
-pub(crate) use solution::Evidence;
+use newton::Start;
+use solution::Evidence;
 
-use crate::contact::primitives::{Failure, Primitives};
-use crate::geometry::space::Space;
-use crate::strategy::settings::SettingsError;
+use crate::contact::primitives::{self, Primitives};
+use crate::dynamics::failsafe::Rescue;
+use crate::geometry::Space;
+use crate::judge::certificate::Solution;
+use crate::strategy::profile::{Feature, Options, Profile, SettingsError};
+use crate::strategy::step::{Failure, Resolution, StepInput, StepOutput, Stepper};
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 
 /// Options of the strategy `barrier`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,8 +89,29 @@ impl Default for Barrier {
     }
 }
 
-impl Barrier {
-    pub(crate) fn check(&self) -> Result<(), SettingsError> {
+/// What the strategy says of itself.
+pub(crate) const PROFILE: Profile = Profile {
+    name: "barrier",
+    usual_dt: 1.0 / 60.0,
+    solver: Some("barrier"),
+    is_threaded: false,
+    watches_motion: true,
+    joints_are_contacts: false,
+    keeps_contacts: false,
+    refuses: &[
+        Feature::Joints,
+        Feature::UnheldAngles,
+        Feature::OneWay,
+        Feature::Hooks,
+        Feature::Reflection,
+        Feature::PinnedAttachments,
+        Feature::Restitution,
+        Feature::Symplectic,
+    ],
+};
+
+impl Options for Barrier {
+    fn check(&self) -> Result<(), SettingsError> {
         for (field, value) in [
             ("barrier.reach (m)", self.reach),
             ("barrier.slip_speed (m/s)", self.slip_speed),
@@ -106,8 +131,64 @@ impl Barrier {
     }
 }
 
-/// Makes a step: where everything goes, and what contacts did.
-pub(crate) fn step<S: Space>(start: &Start<'_, S>) -> Result<Evidence<S>, Failure<S>> {
+/// The strategy `barrier` at work.
+#[derive(Clone, Debug)]
+pub(crate) struct BarrierStepper {
+    options: Barrier,
+}
+
+impl BarrierStepper {
+    pub(crate) fn new(options: Barrier) -> Self {
+        Self { options }
+    }
+}
+
+impl<S: Space> Stepper<S> for BarrierStepper {
+    fn set_options(&mut self, options: &dyn Any) -> bool {
+        let own = options.downcast_ref().copied();
+        self.options = own.unwrap_or(self.options);
+        own.is_some()
+    }
+
+    fn copy(&self) -> Box<dyn Stepper<S>> {
+        Box::new(self.clone())
+    }
+
+    fn step(&mut self, input: &mut StepInput<'_, S>) -> Result<StepOutput<S>, Failure<S>> {
+        let dt = input.settings.dt;
+        let (free, mut ledger) = input.apply_forces();
+        let evidence = minimise(&Start {
+            bodies: input.bodies,
+            deformables: input.deformables,
+            rules: &input.rules(),
+            options: &self.options,
+            free: &free,
+            dt,
+        })?;
+        evidence.enter(&mut ledger);
+        input.move_to(evidence.end(input.bodies));
+        input.check_finite()?;
+        let answered = evidence.answered(input.bodies, &free, dt);
+        let contacts = evidence.contacts.len();
+        input.contacts.solved = evidence.contacts;
+        input.find_contacts_if_judged();
+        Ok(StepOutput {
+            contacts,
+            solve: evidence.report,
+            rescue: Rescue::default(),
+            resolution: Resolution::default(),
+            solution: Some(Solution {
+                answered,
+                ledger,
+                nudges: None,
+                own_contacts: None,
+            }),
+        })
+    }
+}
+
+/// Where everything goes in a step, and what contacts do.
+fn minimise<S: Space>(start: &Start<'_, S>) -> Result<Evidence<S>, primitives::Failure<S>> {
     let primitives = Primitives::new(start.bodies, start.deformables);
     let mut potential = newton::potential(start, &primitives);
     let arrival = potential.minimise()?;

@@ -8,7 +8,7 @@ use super::potential::{Potential, State, System};
 use crate::contact::primitives::{Encounter, Failure, Primitives, Reach, size};
 use crate::contact::rules::PairRules;
 use crate::dynamics::integrate::mean_spin;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::math::algebra::vector;
 use crate::model::body::{Bodies, Kind, Motion};

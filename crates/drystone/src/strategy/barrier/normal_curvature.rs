@@ -14,7 +14,7 @@
 use super::contact_terms::Touch;
 use super::potential::{Potential, State};
 use crate::contact::primitives::Encounter;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::eigen::project;
 use glamx::DVec3;
 

@@ -5,7 +5,7 @@ use super::contact_terms::{Friction, Term, Touch};
 use super::coordinates::{Columns, Coordinates, MOST};
 use crate::contact::primitives::{Encounter, Primitives, Witness};
 use crate::contact::rules::PairRules;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::math::block_cholesky::{BlockCholesky, PivotFloor};
 use crate::model::body::{Bodies, Motion};

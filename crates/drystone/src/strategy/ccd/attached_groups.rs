@@ -1,6 +1,6 @@
 //! Bodies and the nodes that are fixed to them: what the fail-safe moves and stops together.
 
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::model::body::{Bodies, Kind};
 use crate::model::deformable::attachment::Attachment;
 use std::collections::BTreeMap;

@@ -10,7 +10,7 @@ use crate::contact::primitives::{Failure, Primitives};
 use crate::contact::problem::Impulses;
 use crate::contact::problem::assemble::Assembled;
 use crate::dynamics::elastic::contact_coupling::Elastic;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::model::body::Motion;
 
 /// What attachments have done in a step so far.

@@ -1,12 +1,12 @@
 //! The impacts of a step so far.
 
 use super::swept_motion::{Hit, Parties, PointMap, find};
+use crate::contact::attachment_contacts;
 use crate::contact::detection::Contact;
 use crate::contact::primitives::{Encounter, feature_of};
+use crate::geometry::Space;
 use crate::geometry::shape::FeatureId;
-use crate::geometry::space::Space;
 use crate::math::union_find::Forest;
-use crate::model::deformable::attachment;
 use crate::parallel::thread_pool;
 
 /// All impacts that were found, each once, and their impulses.
@@ -44,7 +44,7 @@ struct Note<S: Space> {
 impl<S: Space> Register<S> {
     /// Nothing but the memory of the last step's contacts between so many bodies.
     pub(super) fn new(last: &[Contact<S>], bodies: usize, threads: usize) -> Self {
-        let (last, _) = attachment::split(last);
+        let (last, _) = attachment_contacts::split(last);
         let mut remembered = find(threads, last, |contact, found| {
             found.push((contact.point.feature, contact.impulse));
         });

@@ -1,15 +1,15 @@
 //! The fail-safe: inelastic zones, rigid zones, truncation.
 
-use super::Resolution;
 use super::swept_motion::{Flight, Hit, scaled};
 use crate::contact::primitives::Failure;
 use crate::contact::problem::Impulses;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::{Components, Linear};
 use crate::math::union_find::Forest;
 use crate::model::body::{Kind, Motion};
 use crate::solver::SolverKind;
 use crate::solver::impact_settling::settle;
+use crate::strategy::step::Resolution;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rounds of inelastic zones at most.

@@ -114,24 +114,25 @@ mod impact_zones;
 mod parallel;
 mod sequential;
 mod shared_nodes;
+mod stepper;
 mod sweeps;
 mod swept_motion;
 
-pub(crate) use parallel::parallel;
-pub(crate) use sequential::sequential;
+pub(crate) use stepper::CcdStepper;
 
 use crate::contact::detection::Contact;
 use crate::contact::primitives::Poses;
 use crate::contact::rules::PairRules;
+use crate::geometry::Space;
 use crate::geometry::ccd::broad_phase::BroadPhase;
-use crate::geometry::space::Space;
 use crate::judge::law::Answered;
 use crate::math::algebra::Components;
 use crate::model::body::{Bodies, Motion};
 use crate::model::deformable::attachment::Attachment;
 use crate::parallel::thread_pool::Kept;
 use crate::solver::SolveReport;
-use crate::strategy::settings::{Settings, SettingsError};
+use crate::strategy::profile::{Feature, Options, Profile, SettingsError};
+use crate::strategy::step::{Resolution, StepSettings};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use sweeps::NodeRow;
@@ -157,8 +158,37 @@ impl Impacts {
         keep: 1e-4,
         most: 1000,
     };
+}
 
-    pub(crate) fn check(&self) -> Result<(), SettingsError> {
+/// What strategies that watch the way of surfaces can't do.
+const REFUSES: &[Feature] = &[
+    Feature::Joints,
+    Feature::UnheldAngles,
+    Feature::OneWay,
+    Feature::Hooks,
+    Feature::Reflection,
+];
+
+/// What `parallel` says of itself.
+pub(crate) const PARALLEL: Profile = Profile {
+    name: "parallel",
+    usual_dt: 1.0 / 240.0,
+    solver: None,
+    is_threaded: true,
+    watches_motion: true,
+    joints_are_contacts: false,
+    keeps_contacts: false,
+    refuses: REFUSES,
+};
+
+/// What `sequential` says of itself.
+pub(crate) const SEQUENTIAL: Profile = Profile {
+    name: "sequential",
+    ..PARALLEL
+};
+
+impl Options for Impacts {
+    fn check(&self) -> Result<(), SettingsError> {
         for (field, value) in [
             ("impacts.keep (m)", self.keep),
             ("impacts.most", f64::from(self.most)),
@@ -173,25 +203,6 @@ impl Impacts {
         }
         Ok(())
     }
-}
-
-/// How a step's impacts were resolved.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Resolution {
-    /// Impacts that were found, repetitions counted.
-    pub impacts: usize,
-    /// Looks at the whole step.
-    pub rounds: u32,
-    /// Whether impacts did not end by themselves and the fail-safe went to work.
-    pub gave_up: bool,
-    /// Rounds of inelastic zones.
-    pub zone_rounds: u32,
-    /// Bodies and nodes that moved on as parts of rigid zones.
-    pub rigid_bodies: usize,
-    /// Bodies and nodes whose way was cut short.
-    pub cut_bodies: usize,
-    /// Momentum that was lost by that, as a sum of sizes, N·s.
-    pub lost_momentum_n_s: f64,
 }
 
 /// Lists of a step, kept for their memory.
@@ -229,7 +240,7 @@ pub(crate) struct Start<'a, S: Space> {
     pub(crate) bodies: &'a Bodies<S>,
     pub(crate) rules: &'a PairRules<'a, S>,
     pub(crate) options: &'a Impacts,
-    pub(crate) settings: &'a Settings<S>,
+    pub(crate) settings: &'a StepSettings<S>,
     /// Velocities after all forces.
     pub(crate) free: Vec<Motion<S>>,
     /// Contacts that the last step solved.

@@ -5,19 +5,19 @@ use super::impact_zones::fail_safe;
 use super::shared_nodes::Ties;
 use super::sweeps::{self, LARGE, NodeRow, Patience};
 use super::swept_motion::{Flight, Hit};
-use super::{Memory, Outcome, Resolution, Start};
+use super::{Memory, Outcome, Start};
 use crate::contact::detection::Contact;
 use crate::contact::primitives::{Failure, Poses, Primitives};
 use crate::contact::problem::assemble::Assembled;
 use crate::contact::problem::{Impulses, Island, Row, Velocities};
 use crate::dynamics::elastic::contact_coupling::Elastic;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::judge::law::Answered;
 use crate::model::body::Motion;
 use crate::parallel::shared_slice::Shared;
 use crate::parallel::thread_pool;
 use crate::solver::{SolveReport, SolverKind};
-use crate::world::Phase;
+use crate::strategy::step::{Phase, Resolution};
 
 /// Part of the distance that is kept by which impacts of nodes may miss it.
 const ENOUGH: f64 = 0.5;

@@ -4,15 +4,16 @@ use super::attachments::{Holding, by_contact};
 use super::impact_zones::fail_safe;
 use super::parallel::local;
 use super::swept_motion::{Flight, Hit, scaled};
-use super::{Outcome, Resolution, Start};
+use super::{Outcome, Start};
 use crate::contact::detection::Contact;
 use crate::contact::primitives::{Failure, Poses, Primitives};
 use crate::contact::problem::{Impulses, Velocities};
 use crate::dynamics::elastic::contact_coupling::Elastic;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::judge::law::Answered;
 use crate::model::body::{Bodies, Motion};
 use crate::solver::{SolveReport, SolverKind};
+use crate::strategy::step::Resolution;
 use std::collections::BTreeMap;
 
 /// Looks for a part of the way that is free, at most.

@@ -18,7 +18,7 @@
 mod large_islands;
 
 use crate::contact::problem::Island;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::Motion;
 use crate::parallel::shared_slice::Shared;

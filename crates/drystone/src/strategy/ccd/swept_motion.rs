@@ -8,6 +8,7 @@ mod pair_search;
 use super::Start;
 use super::attached_groups::Clusters;
 use super::impact_set::Register;
+use crate::contact::attachment_contacts;
 use crate::contact::detection::Contact;
 use crate::contact::primitives::{
     Candidate, Encounter, Failure, Nearby, Primitives, Reach, Search, row_of,
@@ -17,16 +18,15 @@ use crate::contact::problem::Row;
 use crate::contact::problem::assemble::{Assembled, group_by_island, put_on_belt, responses};
 use crate::contact::rules::PairRules;
 use crate::dynamics::integrate::mean_spin;
+use crate::geometry::Space;
 use crate::geometry::ccd::broad_phase::BroadPhase;
 use crate::geometry::ccd::primitive_pair::place_in;
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, Kind, Motion};
-use crate::model::deformable::attachment;
 use crate::model::deformable::attachment::Attachment;
 use crate::parallel::thread_pool;
 use crate::parallel::thread_pool::Kept;
-use crate::strategy::settings::Settings;
+use crate::strategy::step::StepSettings;
 use impact::answers;
 pub(super) use impact::{Hit, Parties};
 use impact_rows::{Law, NodeRows};
@@ -47,7 +47,7 @@ pub(super) struct Flight<'a, S: Space> {
     pub(super) bodies: &'a Bodies<S>,
     pub(super) primitives: &'a Primitives<S>,
     rules: &'a PairRules<'a, S>,
-    settings: &'a Settings<S>,
+    settings: &'a StepSettings<S>,
     keep: f64,
     /// Part of its distance that is kept of what starts nearer than that.
     pub(super) nearer: f64,
@@ -113,7 +113,7 @@ impl<'a, S: Space> Flight<'a, S> {
             settings: start.settings,
             keep,
             nearer: 0.5,
-            held: attachment::contacts(start.attached, bodies, start.solved),
+            held: attachment_contacts::contacts(start.attached, bodies, start.solved),
             attached: start.attached,
             clusters: Clusters::new(start.attached),
             trees: start.trees,
@@ -229,7 +229,7 @@ impl<'a, S: Space> Flight<'a, S> {
         last: &[Contact<S>],
         memory: &mut Kept<Hit<S>>,
     ) -> Vec<Hit<S>> {
-        let (last, _) = attachment::split(last);
+        let (last, _) = attachment_contacts::split(last);
         let end = self.places(way);
         let look = self.look(way, &end);
         let (start, primitives, bodies) = (&self.start, self.primitives, self.bodies);

@@ -24,13 +24,22 @@
 //! are what penalties are worst at.
 
 use crate::contact::detection::Contact;
-use crate::contact::problem::assemble::Assembled;
+use crate::contact::problem::assemble::{Assembled, assemble};
 use crate::contact::problem::{Impulses, tangential};
-use crate::geometry::space::Space;
+use crate::dynamics::elastic::conjugate_gradients::Effort;
+use crate::dynamics::elastic::contact_coupling::Elastic;
+use crate::dynamics::elastic::systems::ElasticSystems;
+use crate::dynamics::failsafe::Rescue;
+use crate::geometry::Space;
+use crate::judge::certificate::Solution;
+use crate::judge::law::Answered;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, Motion};
-use crate::strategy::settings::SettingsError;
+use crate::solver::SolveReport;
+use crate::strategy::profile::{Feature, Options, Profile, SettingsError};
+use crate::strategy::step::{Failure, Resolution, StepInput, StepOutput, Stepper};
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 
 /// Options of the strategy `penalty`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,7 +64,33 @@ impl Default for Penalty {
 }
 
 impl Penalty {
-    pub(crate) fn check(&self) -> Result<(), SettingsError> {
+    /// The longest stable step for a contact that moves `mass` kg, s.
+    #[must_use]
+    pub fn critical_dt(&self, mass: f64) -> f64 {
+        let zeta = self.damping;
+        2.0 * (mass / self.stiffness).sqrt() * ((1.0 + zeta * zeta).sqrt() - zeta)
+    }
+}
+
+/// What the strategy says of itself.
+pub(crate) const PROFILE: Profile = Profile {
+    name: "penalty",
+    usual_dt: 1.0 / 1000.0,
+    solver: Some("springs"),
+    is_threaded: false,
+    watches_motion: false,
+    joints_are_contacts: false,
+    keeps_contacts: false,
+    refuses: &[
+        Feature::Joints,
+        Feature::UnheldAngles,
+        Feature::Restitution,
+        Feature::Reflection,
+    ],
+};
+
+impl Options for Penalty {
+    fn check(&self) -> Result<(), SettingsError> {
         for (field, value, may_be_zero) in [
             ("penalty.stiffness (N/m)", self.stiffness, false),
             ("penalty.damping", self.damping, true),
@@ -75,17 +110,72 @@ impl Penalty {
         }
         Ok(())
     }
+}
 
-    /// The longest stable step for a contact that moves `mass` kg, s.
-    #[must_use]
-    pub fn critical_dt(&self, mass: f64) -> f64 {
-        let zeta = self.damping;
-        2.0 * (mass / self.stiffness).sqrt() * ((1.0 + zeta * zeta).sqrt() - zeta)
+/// The strategy `penalty` at work.
+#[derive(Clone, Debug)]
+pub(crate) struct PenaltyStepper {
+    options: Penalty,
+    systems: ElasticSystems,
+}
+
+impl PenaltyStepper {
+    pub(crate) fn new(options: Penalty) -> Self {
+        Self {
+            options,
+            systems: ElasticSystems::default(),
+        }
+    }
+}
+
+impl<S: Space> Stepper<S> for PenaltyStepper {
+    fn set_options(&mut self, options: &dyn Any) -> bool {
+        let own = options.downcast_ref().copied();
+        self.options = own.unwrap_or(self.options);
+        own.is_some()
+    }
+
+    fn copy(&self) -> Box<dyn Stepper<S>> {
+        Box::new(self.clone())
+    }
+
+    fn step(&mut self, input: &mut StepInput<'_, S>) -> Result<StepOutput<S>, Failure<S>> {
+        input.refresh_contacts();
+        let (mut free, mut ledger) = input.apply_forces();
+        let rule = input.settings.elastic_rule(Effort::Full);
+        let elastic = (input.deformables, &mut self.systems);
+        let elastic =
+            Elastic::new(elastic, input.bodies, &mut free, rule, &[]).map_err(Failure::Elastic)?;
+        let (contacts, settings) = (&input.contacts.present, &input.settings);
+        let assembled = assemble(input.bodies, contacts, free, settings.dt, &settings.contact);
+        let impulses = impulses(&self.options, input.bodies, contacts, &assembled);
+        let velocities = assembled.problem.velocities(&impulses).motion;
+        elastic.enter(&mut ledger, input.bodies, &velocities, None);
+        input.advance(&velocities, None);
+        input.check_finite()?;
+        input.contacts.keep_impulses(&assembled, &impulses);
+        input.find_contacts_if_judged();
+        Ok(StepOutput {
+            contacts: impulses.local.len(),
+            solve: SolveReport::default(),
+            rescue: Rescue::default(),
+            resolution: Resolution::default(),
+            solution: Some(Solution {
+                answered: Answered {
+                    assembled,
+                    impulses,
+                    reached: None,
+                },
+                ledger,
+                nudges: None,
+                own_contacts: None,
+            }),
+        })
     }
 }
 
 /// The impulses of all contacts that overlap.
-pub(crate) fn impulses<S: Space>(
+fn impulses<S: Space>(
     options: &Penalty,
     bodies: &Bodies<S>,
     contacts: &[Contact<S>],

@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use super::manifold::Field;
 use super::manifold_records::Records;
+use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, Linear};
 use crate::math::simd::{Column, LANES};
 use crate::model::body::{Bodies, Motion};

@@ -13,8 +13,8 @@ use super::impacts::{StrikeLaw, Web};
 use super::manifold::{Field, Layout, axes, parting, place, read_header, read_point};
 use super::manifold_records::RecordGroup;
 use super::point_impulse::Struck;
-use super::{Circumstances, RealTime, Substep};
-use crate::geometry::space::Space;
+use super::{Circumstances, RealTime, Realtime};
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::math::simd::{Column, LANES, Wide, dispatch};
 use crate::model::body::{Bodies, Motion};
@@ -82,7 +82,7 @@ impl<S: Space> RealTime<S> {
     pub(super) fn strike(
         &mut self,
         bodies: &mut Bodies<S>,
-        options: &Substep,
+        options: &Realtime,
         around: &Circumstances<'_, S>,
     ) {
         let law = strike_law(around);
@@ -112,7 +112,7 @@ impl<S: Space> RealTime<S> {
     fn find_approaching(
         &mut self,
         bodies: &Bodies<S>,
-        options: &Substep,
+        options: &Realtime,
         around: &Circumstances<'_, S>,
         law: &StrikeLaw<S>,
     ) {

@@ -48,8 +48,8 @@
 
 use super::contact_graph::{BodyGroup, Sides};
 use super::manifold_records::RecordGroup;
-use crate::geometry::space::Space;
-use crate::math::manifold_algebra::{Axes, Grip, Held, Moving, Twist, V3, sub, zero};
+use crate::geometry::Space;
+use crate::math::algebra::manifold_algebra::{Axes, Grip, Held, Moving, Twist, V3, sub, zero};
 use crate::math::simd::{Column, LANES, Wide, dispatch};
 use crate::parallel::shared_slice::Shared;
 

@@ -1,9 +1,9 @@
 //! What holds the bodies that linkages move: two columns each, with force and torque of patches,
-//! then Σk, Σk r, Σk r rᵀ of the springs (see [`crate::math::manifold_algebra`]).
+//! then Σk, Σk r, Σk r rᵀ of the springs (see [`crate::math::algebra::manifold_algebra`]).
 
 use super::contact_graph::{BodyGroup, Sides};
 use super::manifold::{Field, held_by_patches};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::simd::{Column, Wide, dispatch};
 
 /// Writes down what patches do to bodies that linkages move.

@@ -5,7 +5,7 @@
 
 use super::manifold::{Layout, NO_POINT};
 use super::manifold_store::MOST;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::math::simd::{Column, LANES};
 use crate::parallel::shared_slice::Shared;

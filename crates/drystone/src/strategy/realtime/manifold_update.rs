@@ -11,8 +11,8 @@ use super::manifold_records::{PatchNumbers, PointNumbers, SharedRecords, force_i
 use super::manifold_store::{MOST, NONE, Patch, Touching, numbers, parts_of};
 use super::pair_cache::Pair;
 use crate::contact::rules::Manner;
+use crate::geometry::Space;
 use crate::geometry::shape::ContactPoint;
-use crate::geometry::space::Space;
 use crate::math::algebra::vector;
 use crate::math::algebra::{Components, Linear};
 use crate::math::simd::Column;

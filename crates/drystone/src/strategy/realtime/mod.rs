@@ -43,22 +43,25 @@ mod pair_cache;
 mod point_impulse;
 mod sleep;
 mod solution;
+mod stepper;
 mod substeps;
 mod warm_start;
 
-pub(crate) use crate::strategy::changes::Changes;
-pub use options::Substep;
+pub(crate) use options::PROFILE;
+pub use options::Realtime;
+pub(crate) use stepper::RealtimeStepper;
 
 use crate::contact::detection::{Contact, reach};
 use crate::contact::rules::PairRules;
+use crate::geometry::Space;
 use crate::geometry::oriented_bounds::Case;
 use crate::geometry::shape::Pose;
-use crate::geometry::space::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::{Bodies, Motion};
+use crate::model::changes::Changes;
 use crate::model::joint::Joints;
 use crate::parallel::shared_slice::Shared;
-use crate::strategy::settings::Settings;
+use crate::strategy::step::StepSettings;
 use articulation::Links;
 use body_columns::{Bases, BodyColumns};
 use contact_graph::{Edge, Graph};
@@ -80,7 +83,7 @@ const LEAVING_WORTH: usize = 512;
 
 /// What a step is made with.
 pub(crate) struct Circumstances<'a, S: Space> {
-    pub(crate) settings: &'a Settings<S>,
+    pub(crate) settings: StepSettings<S>,
     pub(crate) rules: PairRules<'a, S>,
     pub(crate) joints: &'a Joints<S>,
     /// At the start of the step, s.
@@ -158,7 +161,7 @@ impl<S: Space> RealTime<S> {
     pub(crate) fn step(
         &mut self,
         bodies: &mut Bodies<S>,
-        options: &Substep,
+        options: &Realtime,
         around: &Circumstances<'_, S>,
         changes: &Changes,
     ) {
@@ -182,7 +185,7 @@ impl<S: Space> RealTime<S> {
     }
 
     /// Takes over what was changed from outside.
-    fn take_over(&mut self, bodies: &Bodies<S>, options: &Substep, changes: &Changes) {
+    fn take_over(&mut self, bodies: &Bodies<S>, options: &Realtime, changes: &Changes) {
         self.sleep.grow(bodies.len());
         let mut is_changed = false;
         if changes.all || options.sleep_after == 0.0 {
@@ -291,7 +294,7 @@ impl<S: Space> RealTime<S> {
     }
 
     /// Brings pairs, patches and rows up to date.
-    fn detect(&mut self, bodies: &Bodies<S>, options: &Substep, around: &Circumstances<'_, S>) {
+    fn detect(&mut self, bodies: &Bodies<S>, options: &Realtime, around: &Circumstances<'_, S>) {
         let dirty: Vec<u32> = (0..bodies.len() as u32)
             .filter(|&k| self.is_dirty[k as usize])
             .collect();
@@ -312,7 +315,7 @@ impl<S: Space> RealTime<S> {
     fn detect_dirty(
         &mut self,
         bodies: &Bodies<S>,
-        options: &Substep,
+        options: &Realtime,
         around: &Circumstances<'_, S>,
         dirty: &[u32],
     ) {
@@ -395,7 +398,7 @@ impl<S: Space> RealTime<S> {
     }
 
     /// Lets islands that have been still for long enough fall asleep.
-    fn rest(&mut self, bodies: &mut Bodies<S>, options: &Substep, around: &Circumstances<'_, S>) {
+    fn rest(&mut self, bodies: &mut Bodies<S>, options: &Realtime, around: &Circumstances<'_, S>) {
         if options.sleep_after == 0.0 {
             return;
         }
@@ -422,7 +425,7 @@ impl<S: Space> RealTime<S> {
 /// Lists in which threads note which bodies have left their base poses.
 struct Leaving<'a, S: Space> {
     bodies: &'a Bodies<S>,
-    settings: &'a Settings<S>,
+    settings: StepSettings<S>,
     bases: Bases<'a, S>,
     is_dirty: Shared<'a, bool>,
     reach: Shared<'a, f64>,
@@ -433,7 +436,7 @@ struct Leaving<'a, S: Space> {
 impl<S: Space> Leaving<'_, S> {
     /// Gives a body another base pose if it has left its own, or is about to.
     fn find(&self, k: usize, is_asleep: bool) {
-        let (bodies, settings) = (self.bodies, self.settings);
+        let (bodies, settings) = (self.bodies, &self.settings);
         let is_named = self.is_dirty.read(k);
         if is_asleep && !is_named {
             return;

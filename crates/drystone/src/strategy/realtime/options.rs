@@ -1,12 +1,12 @@
-//! Options of the strategy.
+//! Options of the strategy `realtime`.
 
 use crate::math::simd::Instructions;
-use crate::strategy::settings::SettingsError;
+use crate::strategy::profile::{Feature, Options, Profile, SettingsError};
 use serde::{Deserialize, Serialize};
 
-/// Options of the strategy `substep`.
+/// Options of the strategy `realtime`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Substep {
+pub struct Realtime {
     /// Substeps of a step.
     pub substeps: u32,
     /// Rounds over all bodies in a substep.
@@ -30,7 +30,7 @@ pub struct Substep {
     pub instructions: Instructions,
 }
 
-impl Default for Substep {
+impl Default for Realtime {
     /// Six rounds: with these, a wall of 5,050 boxes is at rest after a minute without sleeping.
     fn default() -> Self {
         Self {
@@ -48,9 +48,20 @@ impl Default for Substep {
     }
 }
 
-impl Substep {
-    /// Whether the options can be used.
-    pub(crate) fn check(&self) -> Result<(), SettingsError> {
+/// What the strategy says of itself.
+pub(crate) const PROFILE: Profile = Profile {
+    name: "realtime",
+    usual_dt: 1.0 / 60.0,
+    solver: Some("block-descent"),
+    is_threaded: true,
+    watches_motion: false,
+    joints_are_contacts: false,
+    keeps_contacts: true,
+    refuses: &[Feature::Deformables, Feature::Reflection],
+};
+
+impl Options for Realtime {
+    fn check(&self) -> Result<(), SettingsError> {
         let part = "more than 0 and at most 1";
         let positive = "a finite number greater than 0";
         for (field, expected, value, most) in [

@@ -10,9 +10,9 @@
 
 use crate::contact::detection::{Lookahead, reach};
 use crate::contact::rules::PairRules;
+use crate::geometry::Space;
 use crate::geometry::bvh::median_split::Tree;
 use crate::geometry::shape::{Bounds, Geometry};
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::Bodies;
 use crate::parallel::shared_slice::Shared;

@@ -3,8 +3,8 @@
 use super::articulation::{Links, Spot};
 use super::impacts::StrikeLaw;
 use super::manifold_store::Patch;
+use crate::geometry::Space;
 use crate::geometry::shape::ContactPoint;
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, Motion};
 

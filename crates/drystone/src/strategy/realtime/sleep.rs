@@ -6,7 +6,7 @@
 //! force is put on it, or when the world is changed as a whole. A body with a standing push and one
 //! that touches something scripted that moves never fall asleep, so nothing sleeps in the air.
 
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::math::union_find::Forest;
 use crate::model::body::{Bodies, Kind, Motion};

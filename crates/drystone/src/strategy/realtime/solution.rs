@@ -6,58 +6,20 @@
 //! thinks of its own error is used.
 
 use super::narrow_phase::clearance;
-use super::{RealTime, Substep};
+use super::{RealTime, Realtime};
 use crate::contact::detection::Contact;
 use crate::contact::problem::assemble::{Assembled, put_on_belt, responses};
 use crate::contact::problem::{ContactProblem, Impulses, Island, Row, Side, Velocities};
+use crate::geometry::Space;
 use crate::geometry::shape::ContactPoint;
-use crate::geometry::space::Space;
+use crate::judge::Ledger;
+use crate::judge::certificate::Solution;
 use crate::judge::law::Answered;
-use crate::judge::{Certificate, Ledger, Solved, certify};
 use crate::math::algebra::Components;
 use crate::math::algebra::vector;
 use crate::model::body::{Bodies, Kind, Motion};
 use crate::model::material::Surface;
-use crate::strategy::settings::Settings;
-
-/// The last substep of a step, as a contact problem with its answer.
-#[derive(Clone, Debug)]
-pub(crate) struct Evidence<S: Space> {
-    assembled: Assembled<S>,
-    impulses: Impulses<S>,
-    reached: Velocities<S>,
-    ledger: Ledger<S>,
-    /// Contacts as they were solved, and as they are at the new poses.
-    solved: Vec<Contact<S>>,
-    fresh: Vec<Contact<S>>,
-}
-
-impl<S: Space> Evidence<S> {
-    /// Lets the judge look at it. `bodies` are those after the step.
-    pub(crate) fn certify(&self, bodies: &Bodies<S>) -> Certificate {
-        certify(
-            bodies,
-            &self.fresh,
-            &Solved {
-                contacts: &self.solved,
-                assembled: &self.assembled,
-                impulses: &self.impulses,
-                nudges: None,
-                reached: Some(&self.reached),
-            },
-            &self.ledger,
-        )
-    }
-
-    /// The problem and its answer alone, for whoever wants to look closer.
-    pub(crate) fn into_answered(self) -> Answered<S> {
-        Answered {
-            assembled: self.assembled,
-            impulses: self.impulses,
-            reached: Some(self.reached),
-        }
-    }
-}
+use crate::strategy::step::StepSettings;
 
 impl<S: Space> RealTime<S> {
     /// Contact points that the last step had.
@@ -65,13 +27,13 @@ impl<S: Space> RealTime<S> {
         self.patches.point_count()
     }
 
-    /// The evidence of the step that has just been made.
-    pub(crate) fn evidence(
+    /// The last substep of the step that has just been made, as a contact problem with its answer.
+    pub(crate) fn solution(
         &self,
         bodies: &Bodies<S>,
-        settings: &Settings<S>,
-        options: &Substep,
-    ) -> Evidence<S> {
+        settings: &StepSettings<S>,
+        options: &Realtime,
+    ) -> Solution<S> {
         let h = settings.dt / f64::from(options.substeps);
         let mut problem = ContactProblem {
             dt: h,
@@ -163,27 +125,29 @@ impl<S: Space> RealTime<S> {
             start: 0,
             end: count,
         }];
-        Evidence {
-            assembled: Assembled {
-                problem,
-                contact_of_row,
-                before: motion.clone(),
-                bounces: Vec::new(),
-            },
-            impulses,
-            reached: Velocities {
-                motion,
-                local: Vec::new(),
+        Solution {
+            answered: Answered {
+                assembled: Assembled {
+                    problem,
+                    contact_of_row,
+                    before: motion.clone(),
+                    bounces: Vec::new(),
+                },
+                impulses,
+                reached: Some(Velocities {
+                    motion,
+                    local: Vec::new(),
+                }),
             },
             ledger,
-            solved,
-            fresh: self.fresh_contacts(bodies, settings),
+            nudges: None,
+            own_contacts: Some([solved, self.fresh_contacts(bodies, settings)]),
         }
     }
 
     /// Motion of a body before the last substep, and what it would be after it without contact.
     /// Impacts come before the first substep, so that they belong to it.
-    fn last_substep(&self, k: usize, h: f64, options: &Substep) -> (Motion<S>, Motion<S>) {
+    fn last_substep(&self, k: usize, h: f64, options: &Realtime) -> (Motion<S>, Motion<S>) {
         let (mut before, mut free) = self.columns.last_substep(k, h);
         if options.substeps == 1 {
             let taken = self.strikes.change(k, &before);
@@ -208,7 +172,7 @@ impl<S: Space> RealTime<S> {
     }
 
     /// Contacts of all pairs, detected afresh at the present poses.
-    fn fresh_contacts(&self, bodies: &Bodies<S>, settings: &Settings<S>) -> Vec<Contact<S>> {
+    fn fresh_contacts(&self, bodies: &Bodies<S>, settings: &StepSettings<S>) -> Vec<Contact<S>> {
         let ahead = settings.lookahead();
         let mut contacts = Vec::new();
         let mut points = Vec::new();

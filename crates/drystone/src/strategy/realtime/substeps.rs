@@ -10,10 +10,10 @@ use super::body_columns::{Flight, column, drift, get};
 use super::contact_graph::{Batch, Graph};
 use super::manifold;
 use super::manifold::{Field, Law};
-use super::{Circumstances, RealTime, Substep, manifold_forces};
+use super::{Circumstances, RealTime, Realtime, manifold_forces};
 use crate::dynamics::integrate;
+use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::geometry::space::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::{Bodies, Kind, Motion};
 use crate::parallel::shared_slice::Shared;
@@ -227,7 +227,7 @@ impl<'a, S: Space> Dealt<'a, S> {
 struct Rounds<'a, S> {
     field: &'a Field<'a>,
     graph: &'a Graph,
-    options: &'a Substep,
+    options: &'a Realtime,
     /// How many.
     rounds: u32,
     law: &'a Law,
@@ -294,7 +294,7 @@ impl<S: Space> RealTime<S> {
     pub(super) fn advance(
         &mut self,
         bodies: &mut Bodies<S>,
-        options: &Substep,
+        options: &Realtime,
         around: &Circumstances<'_, S>,
     ) {
         self.prepare_links(bodies, options, around);
@@ -334,7 +334,7 @@ impl<S: Space> RealTime<S> {
     fn prepare_links(
         &mut self,
         bodies: &Bodies<S>,
-        options: &Substep,
+        options: &Realtime,
         around: &Circumstances<'_, S>,
     ) {
         if self.links.is_empty() {
@@ -366,7 +366,7 @@ impl<S: Space> RealTime<S> {
     fn solve(
         &mut self,
         bodies: &Bodies<S>,
-        options: &Substep,
+        options: &Realtime,
         around: &Circumstances<'_, S>,
         outcome: &mut Outcome<S>,
     ) {
@@ -469,7 +469,7 @@ impl<S: Space> RealTime<S> {
 }
 
 /// The numbers of the contact law in a substep of h seconds.
-fn law<S: Space>(options: &Substep, around: &Circumstances<'_, S>, h: f64) -> Law {
+fn law<S: Space>(options: &Realtime, around: &Circumstances<'_, S>, h: f64) -> Law {
     // Without gravity loads have no natural acceleration; take that of the Earth.
     let gravity = around.settings.gravity.length();
     let acceleration = if gravity > 0.0 { gravity } else { 9.81 };

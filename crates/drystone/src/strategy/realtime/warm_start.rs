@@ -8,7 +8,7 @@
 
 use super::contact_graph::Graph;
 use super::manifold_store::Patches;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::Bodies;
 

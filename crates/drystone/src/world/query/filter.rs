@@ -1,6 +1,6 @@
 //! Which bodies a query looks at, and what can be wrong with a query.
 
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::model::body::{Bodies, BodyId};
 use thiserror::Error;
 

@@ -23,8 +23,8 @@ mod tree;
 pub use filter::{Filter, QueryError, Which};
 pub use tree::QueryTree;
 
+use crate::geometry::Space;
 use crate::geometry::shape::{Bounds, Pose};
-use crate::geometry::space::Space;
 use crate::model::body::BodyId;
 use crate::world::World;
 

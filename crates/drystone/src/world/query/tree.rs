@@ -2,9 +2,9 @@
 
 use super::filter::{Filter, QueryError};
 use super::{CastHit, Nearest, Ray, RayHit};
+use crate::geometry::Space;
 use crate::geometry::bvh::nearest_first::{Hierarchy, Path, distance_to};
 use crate::geometry::shape::{Bounds, Geometry, Meeting, Pose};
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, BodyId};
 

@@ -1,7 +1,7 @@
 //! Deformables that meet contact as a whole, and those whose nodes meet it by themselves.
 
-use super::{Elastic, add_impulses, is_iterative};
-use crate::geometry::space::Space;
+use super::{Elastic, add_impulses};
+use crate::geometry::Space;
 use crate::judge::Ledger;
 use crate::model::body::{Bodies, Motion};
 use crate::model::deformable::Integrator;
@@ -26,11 +26,12 @@ impl<S: Space> Elastic<'_, S> {
         contacts: &[[u32; 6]],
         attached: &[Attachment],
     ) -> Result<(), String> {
-        let can_be = |soft: &Soft| soft.is_sheet && is_iterative(soft);
+        let can_be = |place: usize, soft: &Soft| soft.is_sheet && self.systems.is_iterative(place);
         let list = &self.deformables.list;
         let mut is_apart: Vec<bool> = list
             .iter()
-            .map(|soft| soft.as_ref().is_some_and(can_be))
+            .enumerate()
+            .map(|(place, soft)| soft.as_ref().is_some_and(|soft| can_be(place, soft)))
             .collect();
         let place = |k: u32| (bodies.node_of[k as usize] as usize).checked_sub(1);
         let is_solid = |k: u32| place(k).is_none() && bodies.is_dynamic(k as usize);
@@ -94,7 +95,8 @@ impl<S: Space> Elastic<'_, S> {
         velocities: &[Motion<S>],
         free: Option<&[Motion<S>]>,
     ) {
-        for (soft, &is_apart) in self.deformables.list.iter().zip(&self.is_apart) {
+        let all = self.deformables.list.iter().zip(&self.is_apart);
+        for (place, (soft, &is_apart)) in all.enumerate() {
             let Some(soft) = soft else { continue };
             if let Some(free) = free.filter(|_| is_apart) {
                 let (forces, starred) = (Shared::new(&mut ledger.forces), &self.starred);
@@ -108,7 +110,7 @@ impl<S: Space> Elastic<'_, S> {
                 });
                 continue;
             }
-            let Some(system) = &soft.system.0 else {
+            let Some(system) = self.systems.get(place) else {
                 continue;
             };
             let motion = match self.rule.integrator {

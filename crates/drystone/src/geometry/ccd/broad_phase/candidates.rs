@@ -1,8 +1,8 @@
 //! Candidates on several threads, from trees that are kept: all of them, or those of a few vertices.
 
 use super::{BroadError, BroadPhase, Fit, Mesh, Met, Swept, check, check_separation};
+use crate::geometry::Space;
 use crate::geometry::bvh::curve_order::BoxTree;
-use crate::geometry::space::Space;
 use crate::math::algebra::vector;
 use crate::parallel::thread_pool;
 use glamx::DVec3;

@@ -31,7 +31,7 @@
 
 use super::primitive_pairs::{Eight, dot, less};
 use super::swept_vertices::Point;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::simd::{Column, LANES, Wide, dispatch};
 use crate::parallel::shared_slice::Shared;
 use crate::parallel::thread_pool;

@@ -8,8 +8,8 @@
 
 use super::cluster::{Bundle, MOST, NONE};
 use super::swept_vertices::Point;
+use crate::geometry::Space;
 use crate::geometry::ccd::broad_phase::Met;
-use crate::geometry::space::Space;
 use crate::math::algebra::D3;
 use crate::math::simd::{Column, Instructions, LANES, Wide, dispatch};
 

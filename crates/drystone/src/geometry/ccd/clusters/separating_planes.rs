@@ -13,7 +13,7 @@ use super::Moving;
 use super::cluster::SPOTS;
 pub(super) use super::primitive_pairs::BATCH;
 use super::primitive_pairs::{Eight, dot, less};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::D3;
 use crate::math::simd::{Column, Instructions, LANES, Wide, dispatch};
 

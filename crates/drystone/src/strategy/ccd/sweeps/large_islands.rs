@@ -20,7 +20,7 @@
 mod blocks;
 
 use super::{NodeRow, Patience, nothing};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::Motion;
 use crate::parallel::shared_slice::Shared;

@@ -2,7 +2,7 @@
 
 use super::{Flight, way_of};
 use crate::contact::detection::Contact;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::{Kind, Motion};
 

@@ -2,8 +2,8 @@
 
 use crate::contact::detection::Contact;
 use crate::contact::primitives::{Encounter, Primitives, Witness, contact_of, nodes_of};
+use crate::geometry::Space;
 use crate::geometry::ccd::primitive_pair::Pair;
-use crate::geometry::space::Space;
 use crate::math::algebra::Components;
 use crate::model::body::Bodies;
 use crate::model::material::Materials;

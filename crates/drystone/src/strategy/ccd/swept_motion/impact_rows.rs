@@ -1,7 +1,7 @@
 //! What an impact asks for, and impacts of nodes as rows to be swept.
 
 use super::{Hit, Parties};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::Motion;
 use crate::strategy::ccd::sweeps::NodeRow;

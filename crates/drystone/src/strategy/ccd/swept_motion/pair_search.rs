@@ -2,8 +2,8 @@
 
 use super::{Hit, Parties, rest, scaled};
 use crate::contact::primitives::{Candidate, Encounter, Primitives, Witness, apart_from_the_end};
+use crate::geometry::Space;
 use crate::geometry::ccd::primitive_pair::Pair;
-use crate::geometry::space::Space;
 use crate::model::body::{Bodies, Motion};
 use crate::parallel::thread_pool;
 use crate::parallel::thread_pool::Kept;

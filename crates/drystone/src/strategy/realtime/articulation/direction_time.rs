@@ -5,7 +5,7 @@ use super::geometric_stiffness::{Pull, Stiffer};
 use super::linkage::Linkage;
 use super::row::write;
 use super::warm_start::KnownRows;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::model::body::Bodies;
 use crate::model::joint::rows::Poses;
 

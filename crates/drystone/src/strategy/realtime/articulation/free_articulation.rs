@@ -4,8 +4,8 @@ use super::linkage::{BENT, Linkage};
 use super::warm_start::KnownRows;
 use super::{Ground, LinkLaw, March};
 use crate::dynamics::integrate;
+use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::geometry::space::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::{Bodies, Motion};
 

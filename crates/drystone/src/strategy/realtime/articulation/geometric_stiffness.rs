@@ -1,6 +1,6 @@
 //! What known forces add to the resistance of bodies.
 
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::joint::rows::Row;
 

@@ -14,7 +14,7 @@ use super::Links;
 use super::linkage::Linkage;
 use super::row::push_locks;
 use super::warm_start::KnownRows;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::model::body::{Bodies, Motion};
 

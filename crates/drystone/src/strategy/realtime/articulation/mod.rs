@@ -51,7 +51,7 @@ mod row;
 mod velocity_projection;
 mod warm_start;
 
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::simd::Instructions;
 use crate::math::union_find::Forest;
 use crate::model::body::Bodies;

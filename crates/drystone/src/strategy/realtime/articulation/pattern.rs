@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::linkage::{JointRows, Linkage};
 use super::row::Entry;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::sparse_ldlt::{Factors, WIDEST};
 use crate::model::body::Bodies;
 

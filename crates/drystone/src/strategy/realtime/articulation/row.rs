@@ -2,7 +2,7 @@
 
 use super::LinkLaw;
 use super::warm_start::Known;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::Motion;
 use crate::model::joint::rows::Role;

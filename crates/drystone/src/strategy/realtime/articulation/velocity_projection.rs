@@ -10,7 +10,7 @@
 
 use super::linkage::Linkage;
 use super::row::push_locks;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::model::body::{Bodies, Motion};
 use crate::model::joint::rows::{Poses, Role};

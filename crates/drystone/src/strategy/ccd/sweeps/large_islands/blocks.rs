@@ -1,7 +1,7 @@
 //! Contacts that lie together, cut into blocks, and colours of blocks.
 
 use super::super::NodeRow;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::parallel::thread_pool::Worker;
 use std::ops::Range;

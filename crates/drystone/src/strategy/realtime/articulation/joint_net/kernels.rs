@@ -3,8 +3,8 @@
 #![allow(clippy::needless_range_loop)] // Rows and columns of matrices.
 
 use super::{Group, Layout};
-use crate::geometry::space::Space;
-use crate::math::manifold_algebra::{V3, add, zero};
+use crate::geometry::Space;
+use crate::math::algebra::manifold_algebra::{V3, add, zero};
 use crate::math::simd::{Column, LANES, Wide, dispatch};
 use crate::parallel::shared_slice::Shared;
 

@@ -30,7 +30,7 @@ mod stepper;
 use std::ops::Range;
 
 use super::linkage::JointRows;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::simd::{Column, LANES};
 use crate::model::body::Bodies;
 use crate::model::joint::rows::{Coordinate, Role};

@@ -7,8 +7,8 @@
 use super::kernels::{prepare, sweep};
 use super::{Group, Layout, Weave};
 use crate::dynamics::integrate;
+use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::geometry::space::Space;
 use crate::math::algebra::{Components, Linear};
 use crate::math::simd::{Column, LANES};
 use crate::model::body::{Bodies, Motion};

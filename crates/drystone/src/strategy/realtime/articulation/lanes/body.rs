@@ -2,7 +2,7 @@
 
 use super::joint_rows::{Form, IMMOVABLE, SYMMETRIC};
 use super::put_motion;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::math::rigid_compliance::ANSWER;
 use crate::math::rigid_compliance::SPRINGS;

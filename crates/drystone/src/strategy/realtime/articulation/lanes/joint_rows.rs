@@ -9,8 +9,8 @@
 
 use super::kernel::{cross, dot, get, mask, put};
 use super::{Team, TeamBody, TeamRow};
+use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::geometry::space::Space;
 use crate::math::algebra::Components;
 use crate::math::simd::{DOUBLES, Number, Quad, Wide, dispatch};
 use crate::model::body::Bodies;

@@ -2,7 +2,7 @@
 
 use super::sweep::{invert_blocks, sweep};
 use super::{Team, TeamBody, TeamRow, points};
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::rigid_compliance::{Answer, Resistance, SPRINGS, symmetric_times};
 use crate::math::simd::{Column, DOUBLES, LANES, Number, Quad, Wide, dispatch};
 use crate::strategy::realtime::articulation::row::Entry;

@@ -24,7 +24,7 @@ use std::ops::Range;
 use super::Ground;
 use super::linkage::{BENT, Linkage};
 use super::row::Entry;
-use crate::geometry::space::Space;
+use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::math::simd::{DOUBLES, Instructions, Quad};
 use crate::math::sparse_ldlt::Factors;

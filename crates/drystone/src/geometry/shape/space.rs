@@ -1,6 +1,6 @@
 //! Two and three dimensions with their shapes: what `S: Space` means everywhere in the engine.
 
-use super::shape::{Geometry, Shape2, Shape3};
+use super::{Geometry, Shape2, Shape3};
 use crate::math::algebra::{Algebra, D2, D3};
 
 /// The plane ([`D2`]) or space ([`D3`]): its [algebra](Algebra) and its shapes.

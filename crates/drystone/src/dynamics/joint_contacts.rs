@@ -49,10 +49,10 @@
 //! What is left, of higher order or because a solver stopped early, is undone in the same step by
 //! [`crate::dynamics::overlap_repair`], which moves poses and leaves velocities alone.
 
-use crate::contact::detection::Contact;
+use crate::contact::detection::{Contact, JOINED};
 use crate::dynamics::integrate::turned;
+use crate::geometry::Space;
 use crate::geometry::shape::{ContactPoint, FeatureId, Pose};
-use crate::geometry::space::Space;
 use crate::math::algebra::vector;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, Kind};
@@ -61,9 +61,6 @@ use crate::model::joint::store::{Held, Joints, Reaction};
 use crate::model::joint::{Axis, Freedom, JointKind};
 use crate::model::material::Surface;
 use glamx::DVec3;
-
-/// Marks contacts of joints among features: no shape has as many parts.
-pub(crate) const JOINED: u32 = u32::MAX - 1;
 
 /// Cosine below which two directions count as square to each other: axes of one frame are, up to
 /// rounding and to how far the joint's angles are off.

@@ -1,11 +1,10 @@
 //! Single collisions in closed form: what one impact must give, derived and solved by hand.
 //!
-//! The engine does not use these; the tests do, as oracle. All impulses are magnitudes along the
+//! The oracle of the tests of impacts. All impulses are magnitudes along the
 //! unit normal `n`, in N·s, and velocities are in m/s.
 
-use crate::contact::problem::tangential;
-use crate::geometry::space::Space;
-use crate::math::algebra::{Components, Linear};
+use drystone::contact::problem::tangential;
+use drystone::{Components, Linear, Space};
 
 /// A particle hits a fixed obstacle whose surface normal `n` points to the particle.
 ///
@@ -13,7 +12,7 @@ use crate::math::algebra::{Components, Linear};
 /// gives $\gamma = -(1+e)\,m\,v_n$. Coulomb friction takes at most the slip away:
 /// $\gamma_f = \min(\mu\gamma,\ m\lVert v_t\rVert)$ against $v_t$. A particle that moves away is left alone.
 #[must_use]
-pub fn particle_on_obstacle<S: Space>(
+pub(crate) fn particle_on_obstacle<S: Space>(
     mass: f64,
     velocity: S::Vector,
     normal: S::Vector,
@@ -42,7 +41,7 @@ pub fn particle_on_obstacle<S: Space>(
 /// opposite impulses: $\gamma = -(1+e)\,m_{\text{eff}}\,u_n$,
 /// $m_{\text{eff}} = (1/m_A + 1/m_B)^{-1}$.
 #[must_use]
-pub fn particle_on_particle<S: Space>(
+pub(crate) fn particle_on_particle<S: Space>(
     masses: [f64; 2],
     velocities: [S::Vector; 2],
     normal: S::Vector,
@@ -66,7 +65,7 @@ pub fn particle_on_particle<S: Space>(
 /// $\gamma = -(1+e)\,v_n \big/ \bigl(1/m_x + \sum w_k^2/m_k\bigr)$, with
 /// $v_n = n\cdot(\dot x - \sum w_k\dot y_k) < 0$ and n pointing to x.
 #[must_use]
-pub fn vertex_on_element(
+pub(crate) fn vertex_on_element(
     vertex_mass: f64,
     element: &[(f64, f64)],
     normal_speed: f64,
@@ -85,7 +84,7 @@ pub fn vertex_on_element(
 /// One contact's Coulomb law solved alone, for a block that is a multiple of the identity
 /// (a particle): the impulse for a free offset velocity `u` and inverse effective mass `w`.
 #[must_use]
-pub fn particle_contact<V: Components>(u: V, w: f64, mu: f64) -> V {
+pub(crate) fn particle_contact<V: Components>(u: V, w: f64, mu: f64) -> V {
     let normal = (-u.component(0) / w).max(0.0);
     let stick = tangential(u) * (-1.0 / w);
     let length = stick.length();

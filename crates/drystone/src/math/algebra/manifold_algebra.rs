@@ -22,9 +22,9 @@
 //! (M and I over h²): ten numbers, however many springs. Eliminating l leaves a symmetric 3 × 3
 //! system for θ (one number in the plane).
 
-use super::rigid_compliance::{Resistance, SPRINGS};
-use super::simd::{LANES, Number, Wide};
 use crate::math::algebra::{D2, D3};
+use crate::math::rigid_compliance::{Resistance, SPRINGS};
+use crate::math::simd::{LANES, Number, Wide};
 
 /// Three numbers a lane.
 pub(crate) type V3<V> = [V; 3];
@@ -409,8 +409,8 @@ impl Reduced for D2 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::simd::{Column, Portable};
     use super::*;
+    use crate::math::simd::{Column, Portable};
 
     /// Numbers that look random and are the same every time, between −1 and 1.
     fn numbers(seed: u32) -> impl FnMut() -> Portable {
