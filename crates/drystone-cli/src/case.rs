@@ -48,7 +48,7 @@ impl Case {
         settings: &SettingsArgs,
         at: Option<f64>,
     ) -> Result<Self, Fault> {
-        let mut scene = find(scene)?;
+        let mut scene = find(scene, &settings.reading)?;
         // A problem for solvers comes of steps that solvers made, unless the scene says otherwise
         // or can't be stepped by them.
         if scene.strategy.is_none() && scene.joints.is_empty() {
@@ -140,7 +140,7 @@ impl Case {
 /// The text of a file, unless it is larger than any problem that could be solved.
 fn read_limited(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
-    let file = std::fs::File::open(path)?;
+    let file = drystone_scene::open_plain(path)?;
     // What is not a plain file has no length to ask for.
     if file.metadata()?.len() <= MOST_BYTES {
         file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;

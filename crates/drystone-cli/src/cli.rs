@@ -171,6 +171,8 @@ pub(crate) enum Command {
         /// near do surfaces come?
         #[arg(long)]
         intersections: bool,
+        #[command(flatten)]
+        reading: ReadArgs,
     },
     /// Print the JSON Schema of scene files
     Schema,
@@ -268,6 +270,8 @@ pub(crate) struct ExportArgs {
     pub(crate) every: NonZeroU32,
     #[command(flatten)]
     pub(crate) film: FilmArgs,
+    #[command(flatten)]
+    pub(crate) reading: ReadArgs,
 }
 
 /// Options of `drystone import`.
@@ -282,9 +286,44 @@ pub(crate) struct ImportArgs {
     /// Most bytes to read, of the file and all it names together
     #[arg(long, value_name = "N", default_value_t = ImportOptions::default().max_bytes)]
     pub(crate) max_bytes: u64,
-    /// Read files outside the model's folder too, if the model names them
+    #[command(flatten)]
+    pub(crate) reading: ReadArgs,
+}
+
+/// Which files may be read, and what becomes of a model that is not understood whole.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ReadArgs {
+    /// Read files outside the folder of the scene or model too, if it names them
     #[arg(long)]
     pub(crate) allow_outside: bool,
+    /// Look for the files of `package://` names here: a package, or a folder of packages (can be
+    /// given several times)
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) package_path: Vec<PathBuf>,
+    /// Refuse a model of which anything is left out, or (motion) what may change how bodies move
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "all")]
+    pub(crate) strict: Option<Strict>,
+}
+
+impl ReadArgs {
+    /// As the readers want it.
+    pub(crate) fn options(&self) -> ImportOptions {
+        ImportOptions {
+            allow_outside: self.allow_outside,
+            package_paths: self.package_path.clone(),
+            ..ImportOptions::default()
+        }
+    }
+}
+
+/// What must not be left out of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Strict {
+    /// Anything.
+    All,
+    /// What changes motion, or may do so.
+    Motion,
 }
 
 /// Options of `drystone view`.
@@ -434,6 +473,8 @@ pub(crate) struct SettingsArgs {
     /// Threads that may be used; results never depend on it ("velocity" uses one)
     #[arg(long, value_name = "N", value_parser = whole, allow_hyphen_values = true)]
     pub(crate) threads: Option<NonZeroU32>,
+    #[command(flatten)]
+    pub(crate) reading: ReadArgs,
 }
 
 impl SettingsArgs {

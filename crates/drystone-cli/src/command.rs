@@ -39,7 +39,8 @@ pub(crate) fn run(command: Command) -> Result<(), Fault> {
         Command::Check {
             scene,
             intersections,
-        } => check::check(&scene, intersections),
+            reading,
+        } => check::check(&scene, intersections, reading),
         Command::Schema => print(&pretty(&drystone_scene::json_schema())?),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -24,6 +24,14 @@ pub(crate) enum Fault {
     /// The scene can't be read or built.
     #[error("{0}")]
     Scene(SceneError),
+    /// A model that is not understood whole.
+    #[error("`{}` is not understood whole: {}", path.display(), listed(left_out))]
+    Partial {
+        /// The file.
+        path: PathBuf,
+        /// What is left out, a sentence each.
+        left_out: Vec<String>,
+    },
     /// Neither a scene of the gallery nor a file.
     #[error("there is no scene `{name}`")]
     UnknownScene {
@@ -225,6 +233,11 @@ impl Fault {
             Self::Intersection { .. } => {
                 Some("a smaller `dt` or a greater `thickness` in the scene may help".into())
             }
+            Self::Partial { .. } => Some(
+                "`drystone import` without `--strict` makes a scene of the rest; \
+                 `--strict=motion` allows what changes only looks"
+                    .into(),
+            ),
             Self::NoContacts(_) => Some("choose another time with --at".into()),
             _ => None,
         }
@@ -248,6 +261,20 @@ const PROBLEM_HELP: &str = "a contact problem is a text file in our own format (
 
 const OTHER_RUN_HELP: &str = "a recording is made again bit by bit by the version of the program \
     that made it; `drystone info` says which one that was";
+
+/// The first of a list, and how many more there are.
+fn listed(sentences: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let mut text = String::new();
+    for sentence in sentences.iter().take(SHOWN) {
+        text.push_str("\n  ");
+        text.push_str(sentence);
+    }
+    if let Some(more) = sentences.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        text.push_str(&format!("\n  and {more} more"));
+    }
+    text
+}
 
 fn record_help(path: &Path, frames: Option<u64>) -> String {
     match frames {

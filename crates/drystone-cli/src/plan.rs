@@ -5,10 +5,10 @@ use std::io::Write;
 use std::path::Path;
 
 use drystone::{SolverKind, Space, World};
-use drystone_scene::import::{self, ImportOptions, Imported};
+use drystone_scene::import::{self, Effect, Imported};
 use drystone_scene::{AnyWorld, Scene, Warning, gallery};
 
-use crate::cli::SettingsArgs;
+use crate::cli::{ReadArgs, SettingsArgs, Strict};
 use crate::fault::Fault;
 use crate::progress::Progress;
 use crate::simulate::steps;
@@ -38,7 +38,7 @@ impl Plan {
         settings: &SettingsArgs,
         seconds: Option<f64>,
     ) -> Result<Self, Fault> {
-        Self::of(find(scene)?, settings, seconds)
+        Self::of(find(scene, &settings.reading)?, settings, seconds)
     }
 
     /// Builds a scene. `seconds` overrules its own time.
@@ -93,13 +93,14 @@ impl Plan {
 }
 
 /// The scene of the gallery or the file of that name.
-pub(crate) fn find(name: &str) -> Result<Scene, Fault> {
+pub(crate) fn find(name: &str, reading: &ReadArgs) -> Result<Scene, Fault> {
     if let Some(entry) = gallery::find(name) {
         return entry.scene().map_err(Fault::Scene);
     }
     let path = Path::new(name);
     if import::is_model(path) {
-        let imported = import::import(path, &ImportOptions::default()).map_err(Fault::Scene)?;
+        let imported = import::import(path, &reading.options()).map_err(Fault::Scene)?;
+        refuse_partial(path, &imported, reading.strict)?;
         show_unsupported(name, &imported);
         return Ok(imported.scene);
     }
@@ -107,12 +108,42 @@ pub(crate) fn find(name: &str) -> Result<Scene, Fault> {
         || name.contains(['/', '\\'])
         || path.exists();
     if is_file {
-        return Scene::load(path).map_err(Fault::Scene);
+        return Scene::load_with(path, &reading.options()).map_err(Fault::Scene);
     }
     Err(Fault::UnknownScene {
         name: name.to_owned(),
         near: near(name),
     })
+}
+
+/// Refuses a model of which more is left out than was asked for.
+pub(crate) fn refuse_partial(
+    path: &Path,
+    imported: &Imported,
+    strict: Option<Strict>,
+) -> Result<(), Fault> {
+    let Some(strict) = strict else {
+        return Ok(());
+    };
+    // What readers gave up comes first; of the rest the effect is known, in the same order.
+    let all = imported.unsupported.len();
+    let given_up = all.saturating_sub(imported.unread.len());
+    let moves = imported
+        .unread
+        .iter()
+        .filter(|unread| unread.effect == Effect::Motion);
+    let count = match strict {
+        Strict::All => all,
+        Strict::Motion => given_up + moves.count(),
+    };
+    let left_out: Vec<String> = imported.unsupported.iter().take(count).cloned().collect();
+    match left_out.is_empty() {
+        true => Ok(()),
+        false => Err(Fault::Partial {
+            path: path.to_owned(),
+            left_out,
+        }),
+    }
 }
 
 /// Says on standard error how much of a model is not in its scene.

@@ -295,6 +295,7 @@ pub(crate) fn plan_of(
         iterations: settings.iterations,
         tolerance: settings.tolerance,
         threads,
+        ..SettingsArgs::default()
     };
     let mut plan = Plan::of(scene, &settings, None)?;
     plan.steps = header.steps;
@@ -324,7 +325,7 @@ pub(crate) fn open_to_write(path: &Path) -> Result<File, Fault> {
 
 /// Opens a recording to read it.
 pub(crate) fn open_to_read(path: &Path) -> Result<BufReader<File>, Fault> {
-    match File::open(path) {
+    match drystone_scene::open_plain(path) {
         Ok(file) => Ok(BufReader::with_capacity(1 << 18, file)),
         Err(error) => Err(unreadable(path, error.into())),
     }

@@ -1,4 +1,5 @@
-//! Gmsh's ASCII meshes, versions 2.2 and 4.1: nodes, lines, triangles and tetrahedra.
+//! Gmsh's meshes, versions 2.2 and 4.1: nodes, lines, triangles and tetrahedra.
+//! Binary ones are read by [`crate::gmsh_binary`].
 //!
 //! A file with tetrahedra has triangles on its border and lines on its edges too; only the cells
 //! of the highest dimension are kept, and the nodes that they use, in the order of the file.
@@ -22,8 +23,15 @@ pub(crate) struct Cells {
     pub(crate) tetrahedra: Vec<[u32; 4]>,
 }
 
-/// Reads a mesh.
-pub(crate) fn parse(text: &str, file: &str) -> Result<Cells, SceneError> {
+/// Reads a mesh, ASCII or binary.
+pub(crate) fn parse(bytes: &[u8], file: &str) -> Result<Cells, SceneError> {
+    if let Some(version) = binary_version(bytes) {
+        return crate::gmsh_binary::parse(bytes, file, version);
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let problem = format!("byte {} is not UTF-8", error.valid_up_to());
+        SceneError::unreadable(file, problem, "export the mesh as version 2.2 or 4.1 again")
+    })?;
     let mut reader = Reader {
         lines: (1..).zip(text.lines()).collect(),
         at: 0,
@@ -42,13 +50,27 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Cells, SceneError> {
     } else {
         reader.elements_4()?
     };
-    collect(&nodes, &elements, &reader)
+    collect(&nodes, &elements, &|problem| reader.wrong(problem))
+}
+
+/// The version of a mesh that is binary; `None` for any other file.
+fn binary_version(bytes: &[u8]) -> Option<f64> {
+    let header = bytes.trim_ascii_start().strip_prefix(b"$MeshFormat")?;
+    let line = header
+        .trim_ascii_start()
+        .split(|&byte| byte == b'\n')
+        .next()?;
+    let mut words = std::str::from_utf8(line).ok()?.split_whitespace();
+    let version: f64 = words.next()?.parse().ok()?;
+    let is_binary = words.next() == Some("1") && words.next() == Some("8");
+    let is_known = (2.0..2.3).contains(&version) || (4.1..4.2).contains(&version);
+    (is_binary && is_known).then_some(version)
 }
 
 /// A node's tag and place.
-type Node = (u64, Vec<f64>);
+pub(crate) type Node = (u64, Vec<f64>);
 /// An element's kind and its nodes' tags.
-type Element = (u32, Vec<u64>);
+pub(crate) type Element = (u32, Vec<u64>);
 
 struct Reader<'a> {
     /// With their numbers from 1.
@@ -64,7 +86,7 @@ impl<'a> Reader<'a> {
             Some((number, _)) => format!("line {number}: {problem}"),
             None => problem.to_owned(),
         };
-        let help = "export the mesh as ASCII, version 2.2 or 4.1";
+        let help = "export the mesh as version 2.2 or 4.1";
         SceneError::unreadable(self.file, problem, help)
     }
 
@@ -101,7 +123,7 @@ impl<'a> Reader<'a> {
                     return Err(SceneError::unreadable(
                         self.file,
                         problem,
-                        "export the mesh as ASCII, version 2.2 or 4.1",
+                        "export the mesh as version 2.2 or 4.1",
                     ));
                 }
             }
@@ -113,7 +135,7 @@ impl<'a> Reader<'a> {
         let numbers: Vec<f64> = self.numbers(3)?;
         let is_known = (2.0..2.3).contains(&numbers[0]) || (4.1..4.2).contains(&numbers[0]);
         if !is_known || numbers[1] != 0.0 {
-            return Err(self.wrong("only ASCII files of the versions 2.2 and 4.1 can be read"));
+            return Err(self.wrong("only files of the versions 2.2 and 4.1 can be read"));
         }
         Ok(numbers[0])
     }
@@ -178,17 +200,9 @@ impl<'a> Reader<'a> {
     }
 
     fn element(&self, kind: u64, corners: &[u64]) -> Result<Option<Element>, SceneError> {
-        let (kind, count) = match u32::try_from(kind).unwrap_or(u32::MAX) {
-            LINE => (LINE, 2),
-            TRIANGLE => (TRIANGLE, 3),
-            TETRAHEDRON => (TETRAHEDRON, 4),
-            POINT => return Ok(None),
-            other => {
-                return Err(self.wrong(&format!(
-                    "elements of kind {other} can't be used, only lines, triangles and \
-                     tetrahedra of first order"
-                )));
-            }
+        let (kind, count) = match kind_of(kind).map_err(|problem| self.wrong(&problem))? {
+            (Some(kind), count) => (kind, count),
+            (None, _) => return Ok(None),
         };
         if corners.len() != count {
             return Err(self.wrong(&format!("this element needs {count} nodes")));
@@ -197,8 +211,26 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// What is kept of an element of a kind, `None` for a point, and how many nodes it has.
+pub(crate) fn kind_of(kind: u64) -> Result<(Option<u32>, usize), String> {
+    match u32::try_from(kind).unwrap_or(u32::MAX) {
+        LINE => Ok((Some(LINE), 2)),
+        TRIANGLE => Ok((Some(TRIANGLE), 3)),
+        TETRAHEDRON => Ok((Some(TETRAHEDRON), 4)),
+        POINT => Ok((None, 1)),
+        other => Err(format!(
+            "elements of kind {other} can't be used, only lines, triangles and tetrahedra of \
+             first order"
+        )),
+    }
+}
+
 /// Keeps the cells of the highest dimension and the nodes they use.
-fn collect(nodes: &[Node], elements: &[Element], reader: &Reader<'_>) -> Result<Cells, SceneError> {
+pub(crate) fn collect(
+    nodes: &[Node],
+    elements: &[Element],
+    wrong: &dyn Fn(&str) -> SceneError,
+) -> Result<Cells, SceneError> {
     let highest = elements.iter().map(|(kind, _)| *kind).max();
     let kept = || elements.iter().filter(|(kind, _)| Some(*kind) == highest);
     let mut number: BTreeMap<u64, u32> = BTreeMap::new();
@@ -209,7 +241,7 @@ fn collect(nodes: &[Node], elements: &[Element], reader: &Reader<'_>) -> Result<
     for (tag, place) in nodes.iter().filter(|(tag, _)| used.contains(tag)) {
         let known = number.insert(*tag, cells.points.len() as u32);
         if known.is_some() {
-            return Err(reader.wrong(&format!("node {tag} is there twice")));
+            return Err(wrong(&format!("node {tag} is there twice")));
         }
         cells.points.push(place.clone());
     }
@@ -219,11 +251,11 @@ fn collect(nodes: &[Node], elements: &[Element], reader: &Reader<'_>) -> Result<
             Some(&[a, b]) => cells.lines.push([a, b]),
             Some(&[a, b, c]) => cells.triangles.push([a, b, c]),
             Some(&[a, b, c, d]) => cells.tetrahedra.push([a, b, c, d]),
-            _ => return Err(reader.wrong("an element names a node that is not there")),
+            _ => return Err(wrong("an element names a node that is not there")),
         }
     }
     if highest.is_none() {
-        return Err(reader.wrong("there are no lines, triangles or tetrahedra"));
+        return Err(wrong("there are no lines, triangles or tetrahedra"));
     }
     Ok(cells)
 }
@@ -244,7 +276,7 @@ mod tests {
     #[test]
     fn both_versions_give_the_same_tetrahedron_without_unused_nodes() {
         for text in [OLD, NEW] {
-            let mesh = parse(text, "t.msh").unwrap();
+            let mesh = parse(text.as_bytes(), "t.msh").unwrap();
             assert_eq!(mesh.points.len(), 4);
             assert_eq!(mesh.points[3], [0.0, 0.0, 1.0]);
             assert_eq!(mesh.tetrahedra, [[0, 1, 2, 3]]);
@@ -267,7 +299,7 @@ mod tests {
             (&OLD.replace("3 4 2", "3 11 2"), "kind 11"),
             (&OLD.replace("7 0 0 1\n", "2 0 0 1\n"), "twice"),
         ] {
-            let error = parse(text, "t.msh").unwrap_err().to_string();
+            let error = parse(text.as_bytes(), "t.msh").unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
     }

@@ -1,33 +1,31 @@
 //! Meshes in files of their own: Wavefront OBJ, of which vertices and faces are read, and for
 //! deformables Gmsh's ([`crate::gmsh`]).
 
-use std::path::Path;
-
 use crate::error::SceneError;
 use crate::gmsh;
-use crate::read::read_text;
+use crate::import::Files;
 use crate::schema::{Scene, Shape, SoftShape};
 
 /// Vertices and triangles.
 pub(crate) type Mesh = (Vec<Vec<f64>>, Vec<[u32; 3]>);
 
 impl Scene {
-    /// Reads the meshes that the scene names by file; names are relative to `folder`.
-    pub(crate) fn read_meshes(&mut self, folder: &Path) -> Result<(), SceneError> {
+    /// Reads the meshes that the scene names by file.
+    pub(crate) fn read_meshes(&mut self, files: &mut Files, scene: &str) -> Result<(), SceneError> {
         for body in &mut self.bodies {
             for shape in body.shape.iter_mut().chain(&mut body.shapes) {
-                read_into(shape, folder)?;
+                read_into(shape, files, scene)?;
             }
         }
         for deformable in &mut self.deformables {
-            read_soft(&mut deformable.shape, folder)?;
+            read_soft(&mut deformable.shape, files, scene)?;
         }
         Ok(())
     }
 }
 
 /// Reads a deformable's mesh.
-fn read_soft(shape: &mut SoftShape, folder: &Path) -> Result<(), SceneError> {
+fn read_soft(shape: &mut SoftShape, files: &mut Files, scene: &str) -> Result<(), SceneError> {
     let SoftShape::Mesh {
         file,
         points,
@@ -46,24 +44,23 @@ fn read_soft(shape: &mut SoftShape, folder: &Path) -> Result<(), SceneError> {
     let Some(name) = file.as_ref().filter(|_| !has_cells) else {
         return Ok(());
     };
-    let path = folder.join(name);
+    let path = files.resolve(name, scene)?;
     let shown = path.display().to_string();
-    let text = read_text(&path, &shown)?;
     let is_gmsh = path
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("msh"));
     if is_gmsh {
-        let mesh = gmsh::parse(&text, &shown)?;
+        let mesh = gmsh::parse(&files.bytes(&path)?, &shown)?;
         *points = mesh.points;
         (*segments, *triangles, *tetrahedra) = (mesh.lines, mesh.triangles, mesh.tetrahedra);
     } else {
-        (*points, *triangles) = parse(&text, &shown)?;
+        (*points, *triangles) = parse(&files.text(&path)?, &shown)?;
     }
     *file = None;
     Ok(())
 }
 
-fn read_into(shape: &mut Shape, folder: &Path) -> Result<(), SceneError> {
+fn read_into(shape: &mut Shape, files: &mut Files, scene: &str) -> Result<(), SceneError> {
     match shape {
         Shape::Mesh {
             file,
@@ -72,14 +69,14 @@ fn read_into(shape: &mut Shape, folder: &Path) -> Result<(), SceneError> {
             ..
         } if points.is_empty() && triangles.is_empty() => {
             if let Some(name) = file.take() {
-                let path = folder.join(&name);
+                let path = files.resolve(&name, scene)?;
                 let shown = path.display().to_string();
-                (*points, *triangles) = parse(&read_text(&path, &shown)?, &shown)?;
+                (*points, *triangles) = parse(&files.text(&path)?, &shown)?;
             }
         }
         Shape::Compound { parts } => {
             for part in parts {
-                read_into(&mut part.shape, folder)?;
+                read_into(&mut part.shape, files, scene)?;
             }
         }
         _ => {}

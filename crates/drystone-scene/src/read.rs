@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::{Flaw, SceneError};
+use crate::import::{Files, ImportOptions};
 use crate::path::FieldPath;
+use crate::plain_file::open_plain;
 use crate::schema::Scene;
 use crate::source::{Format, Source};
 
@@ -24,8 +26,14 @@ impl Scene {
         Self::from_text(text, file, Format::Json)
     }
 
-    /// Reads a scene file: `.json` is JSON, everything else must be `.toml`.
+    /// Reads a scene file: `.json` is JSON, everything else must be `.toml`. Meshes that it names
+    /// must be in its folder or below.
     pub fn load(path: &Path) -> Result<Self, SceneError> {
+        Self::load_with(path, &ImportOptions::default())
+    }
+
+    /// Reads a scene file; options say which other files may be read.
+    pub fn load_with(path: &Path, options: &ImportOptions) -> Result<Self, SceneError> {
         let file = path.display().to_string();
         let format = match path.extension().and_then(|extension| extension.to_str()) {
             Some("toml") => Format::Toml,
@@ -42,7 +50,7 @@ impl Scene {
             }
         };
         let mut scene = Self::from_text(&read_text(path, &file)?, &file, format)?;
-        scene.read_meshes(path.parent().unwrap_or(Path::new(".")))?;
+        scene.read_meshes(&mut Files::new(path, options.clone()), &file)?;
         Ok(scene)
     }
 
@@ -90,12 +98,12 @@ pub(crate) fn read_text(path: &Path, file: &str) -> Result<String, SceneError> {
         let problem = format!("the file can't be read: {error}");
         SceneError::unreadable(file, problem, "check the name and the permissions")
     };
-    let opened = std::fs::File::open(path).map_err(unreadable)?;
-    let metadata = opened.metadata().map_err(unreadable)?;
-    if metadata.is_dir() {
+    if path.is_dir() {
         let problem = "this is a folder, not a file";
         return Err(SceneError::unreadable(file, problem, "name a file in it"));
     }
+    let opened = open_plain(path).map_err(unreadable)?;
+    let metadata = opened.metadata().map_err(unreadable)?;
     if metadata.len() > MAX_FILE_BYTES {
         return Err(too_large(file, metadata.len()));
     }

@@ -7,7 +7,7 @@ use drystone_frame::{Form, Stage};
 use drystone_scene::AnyWorld;
 
 use super::print;
-use crate::cli::SettingsArgs;
+use crate::cli::{ReadArgs, SettingsArgs};
 use crate::fault::Fault;
 use crate::plan::Plan;
 use crate::progress::Progress;
@@ -19,8 +19,12 @@ use crate::units::{counted, duration, length, plain};
 const LABEL: usize = 8;
 
 /// Checks a scene, with `intersections` over its whole length.
-pub(crate) fn check(scene: &str, intersections: bool) -> Result<(), Fault> {
-    let mut plan = Plan::new(scene, &SettingsArgs::default(), None)?;
+pub(crate) fn check(scene: &str, intersections: bool, reading: ReadArgs) -> Result<(), Fault> {
+    let settings = SettingsArgs {
+        reading,
+        ..SettingsArgs::default()
+    };
+    let mut plan = Plan::new(scene, &settings, None)?;
     let stage = plan.world.stage();
     let heading = format!(
         "{} is a sound scene ({}D)\n",

@@ -13,7 +13,7 @@ use drystone_scene::{Scene, gallery, import};
 use drystone_view::still::Camera;
 
 use super::print;
-use crate::cli::{ExportArgs, FilmArgs};
+use crate::cli::{ExportArgs, FilmArgs, ReadArgs};
 use crate::fault::Fault;
 use crate::live::camera;
 use crate::output::films::{FilmFile, FilmOptions};
@@ -89,7 +89,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<(), Fault> {
         return args
             .outputs
             .iter()
-            .try_for_each(|out| export_scene(scene, out));
+            .try_for_each(|out| export_scene(scene, out, &args.reading));
     }
     for out in &args.outputs {
         let mut source = Source::open(path, args.every.get().into())?;
@@ -129,7 +129,7 @@ fn named_scene(path: &Path) -> Option<&str> {
 }
 
 /// Writes a scene with its physics.
-fn export_scene(name: &str, out: &ExportFile) -> Result<(), Fault> {
+fn export_scene(name: &str, out: &ExportFile, reading: &ReadArgs) -> Result<(), Fault> {
     if out.format != ExportFormat::Glb {
         return Err(Fault::NotInFormat {
             path: out.path.clone(),
@@ -137,7 +137,7 @@ fn export_scene(name: &str, out: &ExportFile) -> Result<(), Fault> {
             help: "record a run first: `drystone run SCENE --record FILE`",
         });
     }
-    let scene = find(name)?;
+    let scene = find(name, reading)?;
     let file = drystone_scene::export::glb(&scene).map_err(Fault::Scene)?;
     let length = write_file(&out.path, &file)?;
     let path = out.path.display();

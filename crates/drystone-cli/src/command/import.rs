@@ -8,6 +8,7 @@ use drystone_scene::schema::Kind;
 use super::{pretty, print};
 use crate::cli::ImportArgs;
 use crate::fault::Fault;
+use crate::plan::refuse_partial;
 use crate::text::Columns;
 use crate::units::{bytes, counted};
 
@@ -18,9 +19,10 @@ const LABEL: usize = 8;
 pub(crate) fn import(args: &ImportArgs) -> Result<(), Fault> {
     let options = ImportOptions {
         max_bytes: args.max_bytes,
-        allow_outside: args.allow_outside,
+        ..args.reading.options()
     };
     let imported = read(&args.file, &options).map_err(Fault::Scene)?;
+    refuse_partial(&args.file, &imported, args.reading.strict)?;
     let (_, warnings) = imported.scene.build_with_warnings().map_err(Fault::Scene)?;
     let mut text = understood(&imported);
     for warning in &warnings {

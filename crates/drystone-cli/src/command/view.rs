@@ -23,7 +23,7 @@ pub(crate) fn view(args: &ViewArgs) -> Result<(), Fault> {
         let name = name_of(&path);
         (Scenes::with_recording(path), name, None)
     } else {
-        let scene = find(&args.scene)?;
+        let scene = find(&args.scene, &args.settings.reading)?;
         // Said here, with the place in the file, and not by the page.
         scene.build().map_err(Fault::Scene)?;
         let name = scene.name.clone();

@@ -29,7 +29,8 @@ const MOST_CHANGES: usize = 256;
 /// Whether a file begins as recordings do.
 pub(crate) fn is_recording(path: &Path) -> bool {
     let mut start = [0; SIGNATURE.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    let opened = drystone_scene::open_plain(path);
+    let read = opened.and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && start == SIGNATURE
 }
 

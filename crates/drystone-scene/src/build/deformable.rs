@@ -1,8 +1,8 @@
 //! Deformables: checked, then added.
 
 use drystone::{
-    BodyId, Cells, Components, DeformError, Deformable as EngineDeformable, Mesh, Model, Pose,
-    Push, Substance, World,
+    BodyId, Cells, Components, DeformError, Deformable as EngineDeformable, Linear, Mesh, Model,
+    Pose, Push, Substance, World,
 };
 
 use super::MAX_BODIES;
@@ -41,6 +41,7 @@ pub(super) fn add<S: Dimension>(
     pinned.sort_unstable();
     pinned.dedup();
     let attached = attached(entry, path, &mesh, world)?;
+    let substance = substance(entry, &mesh);
     let surface = Body {
         material: entry.material.clone(),
         friction: entry.friction,
@@ -65,7 +66,7 @@ pub(super) fn add<S: Dimension>(
             force: vector_or_zero::<S>(entry.push.as_ref(), &path.key("push"))?,
             ..Push::default()
         },
-        ..EngineDeformable::new(mesh.placed(&pose), substance(entry))
+        ..EngineDeformable::new(mesh.placed(&pose), substance)
     };
     world
         .add_deformable(deformable)
@@ -101,8 +102,16 @@ fn attached<S: Dimension>(
     Ok(list)
 }
 
-fn substance(entry: &Deformable) -> Substance {
-    let usual = Substance::default();
+/// Largest thickness that is chosen, as a part of the shortest edge: the engine takes less than 0.7.
+const THICKEST: f64 = 0.5;
+
+/// A thickness that is not given follows the mesh where its edges are short.
+fn substance<S: Dimension>(entry: &Deformable, mesh: &Mesh<S>) -> Substance {
+    let mut usual = Substance::default();
+    let shortest = shortest_edge(mesh);
+    if shortest > 0.0 {
+        usual.thickness = usual.thickness.min(THICKEST * shortest);
+    }
     Substance {
         young: entry.young.unwrap_or(usual.young),
         poisson: entry.poisson.unwrap_or(usual.poisson),
@@ -110,6 +119,29 @@ fn substance(entry: &Deformable) -> Substance {
         thickness: entry.thickness.unwrap_or(usual.thickness),
         damping: entry.damping.unwrap_or(usual.damping),
         bending: entry.bending.unwrap_or(usual.bending),
+    }
+}
+
+/// The shortest distance of two corners of a cell, m.
+fn shortest_edge<S: Dimension>(mesh: &Mesh<S>) -> f64 {
+    let at = |k: u32| mesh.vertices.get(k as usize).copied();
+    let of_cell = |cell: &[u32]| {
+        let mut shortest = f64::INFINITY;
+        for (first, a) in cell.iter().enumerate() {
+            for b in cell.iter().skip(first + 1) {
+                if let (Some(a), Some(b)) = (at(*a), at(*b)) {
+                    shortest = shortest.min(Linear::length(a - b));
+                }
+            }
+        }
+        shortest
+    };
+    let least =
+        |cells: &mut dyn Iterator<Item = &[u32]>| cells.map(of_cell).fold(f64::INFINITY, f64::min);
+    match &mesh.cells {
+        Cells::Segments(list) => least(&mut list.iter().map(|cell| cell.as_slice())),
+        Cells::Triangles(list) => least(&mut list.iter().map(|cell| cell.as_slice())),
+        Cells::Tetrahedra(list) => least(&mut list.iter().map(|cell| cell.as_slice())),
     }
 }
 

@@ -6,6 +6,7 @@ mod deformable;
 mod dimension;
 mod expand;
 mod height_field;
+mod inertia;
 mod joint;
 mod material;
 mod overlap;
@@ -131,7 +132,8 @@ fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> 
         }
     }
     joint::add_all(scene, &mut world)?;
-    let warnings = overlap::check(&mut world, &added)?;
+    let mut warnings = overlap::check(&mut world, &added)?;
+    warnings.extend(scene.bodies.iter().filter_map(inertia::impossible));
     for (entry, given) in scene.deformables.iter().enumerate() {
         let path = FieldPath::default().key("deformables").index(entry);
         deformable::add(given, &path, &mut materials, &mut world)?;

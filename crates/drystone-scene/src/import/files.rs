@@ -5,9 +5,10 @@ use std::path::{Component, Path, PathBuf};
 
 use super::ImportOptions;
 use crate::error::SceneError;
+use crate::plain_file::open_plain;
 
 /// The files of one import: a budget of bytes, and the folder that names are relative to.
-pub(super) struct Files {
+pub(crate) struct Files {
     folder: PathBuf,
     options: ImportOptions,
     bytes_left: u64,
@@ -16,11 +17,11 @@ pub(super) struct Files {
 }
 
 impl Files {
-    pub(super) fn new(model: &Path, options: ImportOptions) -> Self {
+    pub(crate) fn new(model: &Path, options: ImportOptions) -> Self {
         Self {
             folder: model.parent().unwrap_or(Path::new(".")).to_owned(),
-            options,
             bytes_left: options.max_bytes,
+            options,
             model: None,
         }
     }
@@ -36,18 +37,23 @@ impl Files {
     /// Where a file that the model names is; an error for one that must not be read.
     ///
     /// Links are followed: a link that leads out of the folder is as forbidden as `..`.
-    pub(super) fn resolve(&self, name: &str, model: &str) -> Result<PathBuf, SceneError> {
+    pub(crate) fn resolve(&self, name: &str, model: &str) -> Result<PathBuf, SceneError> {
         let refused = |why: &str| {
             SceneError::unreadable(
                 model,
                 format!("the file `{}` is not read: {why}", shortened(name)),
-                "put it into the model's folder, or allow files outside it (`drystone import --allow-outside`)",
+                "put it into the folder of the file that names it, or allow files outside (`--allow-outside`)",
             )
         };
         let bare = match name.split_once("://") {
             Some(("file", path)) if self.options.allow_outside => path,
             Some(("file", _)) => return Err(refused("`file:` names can lead anywhere")),
-            Some(("package" | "model", path)) => path,
+            Some(("package", path)) => match self.in_package(path) {
+                Ok(Some(found)) => return Ok(found),
+                Ok(None) => path,
+                Err(why) => return Err(refused(why)),
+            },
+            Some(("model", path)) => path,
             Some(_) => return Err(refused("only files on this machine are read")),
             None if name.starts_with("file:") => {
                 return Err(refused("`file:` names can lead anywhere"));
@@ -58,10 +64,7 @@ impl Files {
             return Err(refused("its name is none"));
         }
         let path = Path::new(bare);
-        let is_plain =
-            |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-        if !self.options.allow_outside && (!path.components().all(is_plain) || bare.contains('\\'))
-        {
+        if !self.options.allow_outside && (!stays_inside(path) || bare.contains('\\')) {
             return Err(refused("it is outside the model's folder"));
         }
         let path = self.find(name, path);
@@ -78,11 +81,76 @@ impl Files {
         Ok(path)
     }
 
+    /// Where a file is that is named relative to several folders: in the first of them that has
+    /// it. Folders are relative to the model's.
+    pub(super) fn resolve_in(
+        &self,
+        folders: &[&str],
+        name: &str,
+        model: &str,
+    ) -> Result<PathBuf, SceneError> {
+        let mut first = None;
+        for folder in folders {
+            let is_whole = folder.is_empty() || name.starts_with('/') || name.contains(':');
+            let joined = match is_whole {
+                true => name.to_owned(),
+                false => format!("{folder}/{name}"),
+            };
+            match self.resolve(&joined, model) {
+                Ok(path) if path.exists() => return Ok(path),
+                found => first = first.or(Some(found)),
+            }
+        }
+        first.unwrap_or_else(|| self.resolve(name, model))
+    }
+
+    /// The folder of a file, relative to that of the model where it is below it.
+    pub(super) fn folder_of(&self, path: &Path) -> String {
+        let below = path.strip_prefix(&self.folder).unwrap_or(path);
+        let folder = below.parent().unwrap_or(Path::new(""));
+        folder.to_string_lossy().into_owned()
+    }
+
     fn folder_or_here(&self) -> &Path {
         match self.folder.as_os_str().is_empty() {
             true => Path::new("."),
             false => &self.folder,
         }
+    }
+
+    /// A file of a package: in a folder that was named for packages, or in a package that the model
+    /// itself is in or that lies beside one of the folders above it. A folder above the model is a
+    /// package if it has the name, one beside it if it has a `package.xml` too, as packages of ROS
+    /// have, so that a model from a stranger does not reach any folder. `None` if there is none.
+    fn in_package(&self, path: &str) -> Result<Option<PathBuf>, &'static str> {
+        let (package, rest) = path.split_once('/').unwrap_or((path, ""));
+        if package.is_empty() || package.starts_with('.') || !stays_inside(Path::new(rest)) {
+            return Err("it is outside its package");
+        }
+        let has_name = |folder: &Path| folder.file_name().is_some_and(|name| name == package);
+        let mut packages = Vec::new();
+        for folder in &self.options.package_paths {
+            packages.extend(has_name(folder).then(|| folder.clone()));
+            packages.push(folder.join(package));
+        }
+        if let Ok(folder) = self.folder_or_here().canonicalize() {
+            for above in folder.ancestors() {
+                packages.extend(has_name(above).then(|| above.to_owned()));
+                let beside = above.join(package);
+                packages.extend(beside.join("package.xml").is_file().then_some(beside));
+            }
+        }
+        for package in packages {
+            let (Ok(whole), Ok(file)) = (package.canonicalize(), package.join(rest).canonicalize())
+            else {
+                continue;
+            };
+            if !self.options.allow_outside && !file.starts_with(&whole) {
+                return Err("it is a link that leads outside its package");
+            }
+            return Ok(Some(file));
+        }
+        Ok(None)
     }
 
     /// `package://robot/meshes/a.stl` is usually written in a folder beside `meshes`: leading
@@ -103,7 +171,7 @@ impl Files {
     }
 
     /// All bytes of a file, within what is left of the budget.
-    pub(super) fn bytes(&mut self, path: &Path) -> Result<Vec<u8>, SceneError> {
+    pub(crate) fn bytes(&mut self, path: &Path) -> Result<Vec<u8>, SceneError> {
         let shown = path.display().to_string();
         let unreadable = |error: std::io::Error| {
             let problem = format!("the file can't be read: {error}");
@@ -121,12 +189,12 @@ impl Files {
             self.bytes_left = left.ok_or_else(too_large)?;
             return Ok(bytes);
         }
-        let opened = std::fs::File::open(path).map_err(unreadable)?;
-        let metadata = opened.metadata().map_err(unreadable)?;
-        if metadata.is_dir() {
+        if path.is_dir() {
             let problem = "this is a folder, not a file";
             return Err(SceneError::unreadable(&shown, problem, "name a file in it"));
         }
+        let opened = open_plain(path).map_err(unreadable)?;
+        let metadata = opened.metadata().map_err(unreadable)?;
         if metadata.len() > self.bytes_left {
             return Err(too_large());
         }
@@ -143,7 +211,7 @@ impl Files {
     }
 
     /// The text of a file, within what is left of the budget.
-    pub(super) fn text(&mut self, path: &Path) -> Result<String, SceneError> {
+    pub(crate) fn text(&mut self, path: &Path) -> Result<String, SceneError> {
         String::from_utf8(self.bytes(path)?).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             SceneError::unreadable(
@@ -153,6 +221,23 @@ impl Files {
             )
         })
     }
+}
+
+/// Whether a relative path never leaves the folder that it begins in.
+fn stays_inside(path: &Path) -> bool {
+    let mut depth = 0usize;
+    path.components().all(|part| match part {
+        Component::Normal(_) => {
+            depth += 1;
+            true
+        }
+        Component::CurDir => true,
+        Component::ParentDir => depth.checked_sub(1).is_some_and(|up| {
+            depth = up;
+            true
+        }),
+        Component::RootDir | Component::Prefix(_) => false,
+    })
 }
 
 /// A name as it is shown in an error: not longer than a line.

@@ -18,20 +18,24 @@ mod files;
 mod filter;
 mod gltf;
 mod mjcf;
+pub(crate) mod principal;
 mod rigid;
 mod stl;
 mod surface;
+mod tree;
+mod unread;
 mod urdf;
 mod usd;
 mod xml;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::SceneError;
-use crate::schema::Scene;
+use crate::schema::{self, Scene};
 use crate::source::{Format, Source};
-use files::Files;
+pub(crate) use files::Files;
+pub use unread::{Effect, Unread};
 
 /// Endings of the files that [`import`] reads.
 pub const EXTENSIONS: [&str; 10] = [
@@ -51,17 +55,56 @@ pub fn endings() -> String {
 pub struct Imported {
     /// The scene.
     pub scene: Scene,
-    /// What the file says that the scene does not, a sentence each, in the file's order.
+    /// What the file says that the scene does not, a sentence each: first what a reader gave up,
+    /// in the file's order, then `unread` in words.
     pub unsupported: Vec<String>,
+    /// What the file says and no code asked for, with its effect; what changes motion comes first.
+    pub unread: Vec<Unread>,
+}
+
+impl Imported {
+    /// Of what a reader has made and left over. A file with bodies that move, of which none is in
+    /// the scene, is an error.
+    fn new(
+        file: &str,
+        scene: Scene,
+        mut unsupported: Vec<String>,
+        listing: unread::Listing,
+        moving: usize,
+    ) -> Result<Self, SceneError> {
+        let unread = listing.finished();
+        unsupported.extend(unread.iter().map(ToString::to_string));
+        let moves = |body: &schema::Body| body.kind != schema::Kind::Fixed;
+        if moving > 0 && !scene.bodies.iter().any(moves) {
+            let left = unsupported.first().map_or("", String::as_str);
+            let problem = format!(
+                "the model moves ({moving} places say so), but nothing of it could be read that \
+                 does"
+            );
+            let help = match left {
+                "" => "check that it is complete".to_owned(),
+                left => format!("the first of what is left out: {left}"),
+            };
+            return Err(SceneError::unreadable(file, problem, &help));
+        }
+        Ok(Self {
+            scene,
+            unsupported,
+            unread,
+        })
+    }
 }
 
 /// What an import may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportOptions {
     /// Most bytes that are read, of the file and all it names together.
     pub max_bytes: u64,
     /// Whether files outside the model's folder may be named (`..`, absolute paths, `file:`).
     pub allow_outside: bool,
+    /// Folders in which `package://PKG/…` is looked up, each the package itself or one that holds
+    /// it. Packages around the model are found without.
+    pub package_paths: Vec<PathBuf>,
 }
 
 impl Default for ImportOptions {
@@ -69,6 +112,7 @@ impl Default for ImportOptions {
         Self {
             max_bytes: 256 << 20,
             allow_outside: false,
+            package_paths: Vec::new(),
         }
     }
 }
@@ -91,7 +135,7 @@ pub fn is_model(path: &Path) -> bool {
 /// # Ok::<(), drystone_scene::SceneError>(())
 /// ```
 pub fn import(path: &Path, options: &ImportOptions) -> Result<Imported, SceneError> {
-    import_with(path, Files::new(path, *options))
+    import_with(path, Files::new(path, options.clone()))
 }
 
 /// Reads a model from memory. `path` says of which kind it is and where files are that it names;
@@ -101,7 +145,7 @@ pub fn import_bytes(
     bytes: Vec<u8>,
     options: &ImportOptions,
 ) -> Result<Imported, SceneError> {
-    import_with(path, Files::with(path, bytes, *options))
+    import_with(path, Files::with(path, bytes, options.clone()))
 }
 
 fn import_with(path: &Path, mut files: Files) -> Result<Imported, SceneError> {

@@ -8,7 +8,9 @@
 use drystone::glam::{DMat3, DQuat, DVec3};
 use drystone::{D3, Pose};
 
-use crate::schema::{Body, Inertia, Kind, MassProperties, Part, Rotation, Scene, Shape};
+use crate::schema::{
+    Body, Inertia, JointFrame, Kind, MassProperties, Part, Rotation, Scene, Shape,
+};
 
 pub(super) type Pose3 = Pose<D3>;
 
@@ -95,6 +97,15 @@ impl Lump {
         }
     }
 
+    /// With so many times the mass.
+    pub(super) fn times(&self, factor: f64) -> Self {
+        Self {
+            mass: self.mass * factor,
+            center: self.center,
+            inertia: self.inertia * factor,
+        }
+    }
+
     /// All as one; `None` without mass.
     pub(super) fn joined(lumps: &[Self]) -> Option<Self> {
         let mass: f64 = lumps.iter().map(|lump| lump.mass).sum();
@@ -150,6 +161,72 @@ impl Lump {
             inertia: Inertia::Solid(values),
         }
     }
+}
+
+/// How far a hinge goes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Angles {
+    /// Farther than can be limited, to both sides.
+    Free,
+    /// From and to, rad, counted from `middle`.
+    Limited {
+        limits: [f64; 2],
+        /// Which angle from the start on the limits are counted from, rad.
+        middle: f64,
+        /// Whether one end is nearer than it should be.
+        is_narrowed: bool,
+    },
+}
+
+/// Limits of a hinge, rad. The engine sees angles within half a turn: where limits go beyond, they
+/// are counted from their middle. Of a range of more than a turn, the end that is met within half
+/// a turn stays where it is, and the other is as far away as can be.
+pub(super) fn angles([low, high]: [f64; 2]) -> Angles {
+    let is_near = |angle: f64| angle.abs() <= MOST_ANGLE;
+    let most = 2.0 * MOST_ANGLE;
+    let (ends, is_narrowed) = match (is_near(low), is_near(high)) {
+        (true, true) => {
+            return Angles::Limited {
+                limits: [low, high],
+                middle: 0.0,
+                is_narrowed: false,
+            };
+        }
+        _ if high - low <= most => ([low, high], false),
+        (true, false) => ([low, low + most], true),
+        (false, true) => ([high - most, high], true),
+        (false, false) => return Angles::Free,
+    };
+    let [low, high] = ends;
+    let half = (0.5 * (high - low)).min(MOST_ANGLE);
+    Angles::Limited {
+        limits: [-half, half],
+        middle: 0.5 * (low + high),
+        is_narrowed,
+    }
+}
+
+/// Frames of a hinge on two bodies at poses, in which the second is turned back by an angle.
+pub(super) fn turned_frames(
+    poses: [Pose3; 2],
+    (at, axis): (DVec3, DVec3),
+    angle: f64,
+) -> [JointFrame; 2] {
+    let plain = DQuat::from_rotation_arc(DVec3::X, axis);
+    let turned = turn(axis, -angle) * plain;
+    let on = |pose: &Pose3, rotation: DQuat| {
+        let frame = Pose3 {
+            position: at,
+            rotation,
+        };
+        let local = then(&inverse(pose), &frame);
+        JointFrame {
+            position: position(local.position),
+            rotation: self::rotation(local.rotation),
+        }
+    };
+    let [a, b] = poses;
+    [on(&a, plain), on(&b, turned)]
 }
 
 /// A shape at a pose in its body's axes.

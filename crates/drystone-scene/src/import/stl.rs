@@ -62,12 +62,9 @@ impl Welder {
         })
     }
 
-    /// Adds a triangle; one without area, as many programs write, is left out.
     fn triangle(&mut self, corners: [[f64; 3]; 3]) {
-        let [a, b, c] = corners.map(|corner| self.vertex(corner));
-        if a != b && b != c && c != a {
-            self.surface.triangles.push([a, b, c]);
-        }
+        let corners = corners.map(|corner| self.vertex(corner));
+        self.surface.triangles.push(corners);
     }
 }
 

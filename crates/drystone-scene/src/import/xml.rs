@@ -1,19 +1,26 @@
 //! XML with errors that point at the element.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
-use roxmltree::{Document, Node, ParsingOptions};
+use roxmltree::{Document, ParsingOptions};
 
 use super::rigid::{Pose3, turn};
+use super::tree::{Node, Text, Tree};
 use crate::error::SceneError;
 use drystone::glam::{DQuat, DVec3};
 
 /// Deepest nesting of elements: readers go down by calling themselves.
 const MAX_DEPTH: usize = 128;
+/// Most attributes of an element: parsers compare each with all others.
+const MAX_ATTRIBUTES: usize = 1000;
 
 /// A document's text, to point at.
 pub(super) struct Xml<'a> {
     pub(super) file: &'a str,
+    /// Its folder, relative to that of the model.
+    folder: &'a str,
+    is_main: bool,
     text: Arc<str>,
 }
 
@@ -21,13 +28,29 @@ impl<'a> Xml<'a> {
     pub(super) fn new(file: &'a str, text: &str) -> Self {
         Self {
             file,
+            folder: "",
+            is_main: true,
             text: Arc::from(text),
         }
     }
 
+    /// A file that another one names, in a folder below that of the model.
+    pub(super) fn below(file: &'a str, folder: &'a str, text: &str) -> Self {
+        Self {
+            folder,
+            is_main: false,
+            ..Self::new(file, text)
+        }
+    }
+
     /// Parses it. Entities of its own (which can grow without bound) are refused.
-    pub(super) fn parse<'t>(&self, text: &'t str) -> Result<Document<'t>, SceneError> {
+    pub(super) fn parse(&self) -> Result<Tree, SceneError> {
+        let text = &*self.text;
         let span = |at: usize| (&self.text, at..at);
+        if let Some(at) = too_many_attributes(text) {
+            let problem = format!("an element has more than {MAX_ATTRIBUTES} attributes");
+            return Err(SceneError::in_text(self.file, span(at), problem, None));
+        }
         if let Some(at) = too_deep(text) {
             let problem = format!("elements are nested more than {MAX_DEPTH} deep");
             return Err(SceneError::in_text(self.file, span(at), problem, None));
@@ -36,7 +59,7 @@ impl<'a> Xml<'a> {
             allow_dtd: false,
             ..ParsingOptions::default()
         };
-        Document::parse_with_options(text, options).map_err(|error| {
+        let document = Document::parse_with_options(text, options).map_err(|error| {
             let place = error.pos();
             let before = text.split_inclusive('\n').take(place.row as usize - 1);
             let line_start: usize = before.map(str::len).sum();
@@ -49,21 +72,29 @@ impl<'a> Xml<'a> {
             let problem = message.split(" at ").next().unwrap_or(&message).to_owned();
             let problem = format!("this is not XML that can be read: {problem}");
             SceneError::in_text(self.file, span(at), problem, None)
-        })
+        })?;
+        let source = Rc::new(Text {
+            file: self.file.to_owned(),
+            folder: self.folder.to_owned(),
+            text: Arc::clone(&self.text),
+            is_main: self.is_main,
+        });
+        Ok(Tree::new(document.root_element(), &source))
     }
 
     /// Something wrong at an element.
-    pub(super) fn wrong(&self, node: Node<'_, '_>, problem: impl Into<String>) -> SceneError {
-        let start = node.range().start;
+    pub(super) fn wrong(&self, node: Node<'_>, problem: impl Into<String>) -> SceneError {
+        let start = node.at();
         // The name of the element, not all that is in it.
-        let end = start + 1 + node.tag_name().name().len();
-        SceneError::in_text(self.file, (&self.text, start..end), problem, None)
+        let end = start + 1 + node.name().len();
+        let source = node.source();
+        SceneError::in_text(&source.file, (&source.text, start..end), problem, None)
     }
 
     /// An attribute that must be there.
-    pub(super) fn needed<'n>(&self, node: Node<'n, '_>, key: &str) -> Result<&'n str, SceneError> {
+    pub(super) fn needed<'n>(&self, node: Node<'n>, key: &str) -> Result<&'n str, SceneError> {
         node.attribute(key).ok_or_else(|| {
-            let name = node.tag_name().name();
+            let name = node.name();
             self.wrong(node, format!("`{name}` needs the attribute `{key}`"))
         })
     }
@@ -71,7 +102,7 @@ impl<'a> Xml<'a> {
     /// All numbers of an attribute.
     pub(super) fn numbers(
         &self,
-        node: Node<'_, '_>,
+        node: Node<'_>,
         key: &str,
     ) -> Result<Option<Vec<f64>>, SceneError> {
         let text = node.attribute(key);
@@ -82,7 +113,7 @@ impl<'a> Xml<'a> {
     /// All numbers of a text that an element or its defaults have.
     pub(super) fn numbers_of(
         &self,
-        node: Node<'_, '_>,
+        node: Node<'_>,
         key: &str,
         text: &str,
     ) -> Result<Vec<f64>, SceneError> {
@@ -96,7 +127,7 @@ impl<'a> Xml<'a> {
     /// So many numbers of an attribute.
     pub(super) fn row<const N: usize>(
         &self,
-        node: Node<'_, '_>,
+        node: Node<'_>,
         key: &str,
     ) -> Result<Option<[f64; N]>, SceneError> {
         let wrong = |list: Vec<f64>| {
@@ -109,24 +140,16 @@ impl<'a> Xml<'a> {
             .transpose()
     }
 
-    pub(super) fn number(&self, node: Node<'_, '_>, key: &str) -> Result<Option<f64>, SceneError> {
+    pub(super) fn number(&self, node: Node<'_>, key: &str) -> Result<Option<f64>, SceneError> {
         Ok(self.row::<1>(node, key)?.map(|[number]| number))
     }
 
-    pub(super) fn vector(
-        &self,
-        node: Node<'_, '_>,
-        key: &str,
-    ) -> Result<Option<DVec3>, SceneError> {
+    pub(super) fn vector(&self, node: Node<'_>, key: &str) -> Result<Option<DVec3>, SceneError> {
         Ok(self.row::<3>(node, key)?.map(DVec3::from_array))
     }
 
     /// A direction, made of unit length.
-    pub(super) fn direction(
-        &self,
-        node: Node<'_, '_>,
-        key: &str,
-    ) -> Result<Option<DVec3>, SceneError> {
+    pub(super) fn direction(&self, node: Node<'_>, key: &str) -> Result<Option<DVec3>, SceneError> {
         let unit = |vector: DVec3| {
             let problem = || self.wrong(node, format!("`{key}` must have some length"));
             vector.try_normalize().ok_or_else(problem)
@@ -135,7 +158,7 @@ impl<'a> Xml<'a> {
     }
 
     /// URDF's `<origin xyz="" rpy="">` below an element: turned about x, then y, then z.
-    pub(super) fn origin(&self, node: Node<'_, '_>) -> Result<Pose3, SceneError> {
+    pub(super) fn origin(&self, node: Node<'_>) -> Result<Pose3, SceneError> {
         let Some(origin) = child(node, "origin") else {
             return Ok(Pose3::default());
         };
@@ -152,18 +175,54 @@ fn euler([z, y, x]: [f64; 3]) -> DQuat {
     (turn(DVec3::Z, z) * turn(DVec3::Y, y) * turn(DVec3::X, x)).normalize()
 }
 
-/// The first element of that name below.
-pub(super) fn child<'n, 'd>(node: Node<'n, 'd>, name: &str) -> Option<Node<'n, 'd>> {
+/// The first element of that name below; it counts as read.
+pub(super) fn child<'n>(node: Node<'n>, name: &str) -> Option<Node<'n>> {
     children(node, name).next()
 }
 
-/// All elements of that name directly below.
-pub(super) fn children<'n, 'd>(
-    node: Node<'n, 'd>,
-    name: &str,
-) -> impl Iterator<Item = Node<'n, 'd>> {
+/// All elements of that name directly below; they count as read.
+pub(super) fn children<'n>(node: Node<'n>, name: &str) -> impl Iterator<Item = Node<'n>> {
     node.children()
-        .filter(move |child| child.has_tag_name(name))
+        .filter(move |child| child.name() == name)
+        .map(Node::take)
+}
+
+/// Where an element has too many attributes, by counting `=` outside of quotes and comments.
+fn too_many_attributes(text: &str) -> Option<usize> {
+    let mut at = 0;
+    while let Some(next) = text.get(at..)?.find('<') {
+        let start = at + next;
+        let rest = text.get(start..)?;
+        let skipped = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
+        let end = match skipped.iter().find(|(begin, _)| rest.starts_with(begin)) {
+            Some((_, end)) => rest.find(end).map_or(rest.len(), |at| at + end.len()),
+            None => tag_length(rest)?,
+        };
+        if end == usize::MAX {
+            return Some(start);
+        }
+        at = start + end;
+    }
+    None
+}
+
+/// Bytes of a tag, `usize::MAX` for one with too many attributes; `None` for one without end.
+fn tag_length(rest: &str) -> Option<usize> {
+    let (mut count, mut quote) = (0, None);
+    for (at, byte) in rest.bytes().enumerate() {
+        match (quote, byte) {
+            (Some(open), byte) if open == byte => quote = None,
+            (Some(_), _) => {}
+            (None, b'>') => return Some(at + 1),
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (None, b'=') => count += 1,
+            _ => {}
+        }
+        if count > MAX_ATTRIBUTES {
+            return Some(usize::MAX);
+        }
+    }
+    None
 }
 
 /// Where elements are nested too deep, by counting tags; exact for sound XML without comments.

@@ -187,7 +187,7 @@ fn broken_models_are_errors_with_line_and_column() {
             inside("<body><joint range=\"2 1\"/><geom size=\"1\"/></body>"),
             "range",
         ),
-        (inside("<body><inertial mass=\"0\"/></body>"), "mass"),
+        (inside("<body><inertial mass=\"-1\"/></body>"), "mass"),
         (inside(&deep), "nested"),
         (
             "<mujoco><contact><exclude body1=\"x\" body2=\"y\"/></contact></mujoco>".to_owned(),

@@ -272,7 +272,9 @@ length = 4
 fn what_we_export_comes_back() {
     let before = Scene::from_toml(OURS, "ours.toml").unwrap();
     let text = exported(&before);
-    let Imported { scene, unsupported } = import_bytes("ours.usda", text.as_bytes()).unwrap();
+    let Imported {
+        scene, unsupported, ..
+    } = import_bytes("ours.usda", text.as_bytes()).unwrap();
     assert_eq!(unsupported, Vec::<String>::new());
     let (a, b) = (solid(&before), solid(&scene));
     for (k, body) in before.bodies.iter().enumerate() {

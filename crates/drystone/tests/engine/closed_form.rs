@@ -3,7 +3,6 @@
 //! The oracle of the tests of impacts. All impulses are magnitudes along the
 //! unit normal `n`, in N·s, and velocities are in m/s.
 
-use drystone::contact::problem::tangential;
 use drystone::{Components, Linear, Space};
 
 /// A particle hits a fixed obstacle whose surface normal `n` points to the particle.
@@ -79,20 +78,4 @@ pub(crate) fn vertex_on_element(
         .map(|(mass, weight)| weight * weight / mass)
         .sum();
     -(1.0 + restitution) * normal_speed / (1.0 / vertex_mass + admittance)
-}
-
-/// One contact's Coulomb law solved alone, for a block that is a multiple of the identity
-/// (a particle): the impulse for a free offset velocity `u` and inverse effective mass `w`.
-#[must_use]
-pub(crate) fn particle_contact<V: Components>(u: V, w: f64, mu: f64) -> V {
-    let normal = (-u.component(0) / w).max(0.0);
-    let stick = tangential(u) * (-1.0 / w);
-    let length = stick.length();
-    let most = mu * normal;
-    let tangent = if length > most {
-        stick * (most / length)
-    } else {
-        stick
-    };
-    tangent.with_component(0, normal)
 }

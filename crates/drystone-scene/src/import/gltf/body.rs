@@ -1,10 +1,10 @@
 //! Bodies: nodes with `motion`, colliders without, and what their extras add.
 
 use drystone::glam::{DMat3, DVec3};
-use serde_json::Value;
 
 use super::physics::{Maker, ON_NODE};
 use super::shape;
+use super::value::Value;
 use crate::error::SceneError;
 use crate::export::EXTRAS;
 use crate::import::rigid::{self, Lump, Piece, Pose3};

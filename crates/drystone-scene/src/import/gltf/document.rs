@@ -2,8 +2,8 @@
 
 use drystone::glam::{DMat4, DQuat, DVec3};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
+use super::value::{NULL, Value};
 use crate::error::SceneError;
 use crate::export::EXTRAS;
 use crate::import::files::{Files, shortened};
@@ -41,13 +41,13 @@ impl<'a> Document<'a> {
             true => chunks(bytes, file)?,
             false => (bytes, None),
         };
-        let json = serde_json::from_slice(json).map_err(|error| {
+        let json: serde_json::Value = serde_json::from_slice(json).map_err(|error| {
             let problem = format!("the JSON can't be read: {error}");
             SceneError::unreadable(file, problem, "export the model again")
         })?;
         let mut document = Self {
             file,
-            json,
+            json: json.into(),
             buffers: Vec::new(),
             nodes: Vec::new(),
         };
@@ -90,7 +90,8 @@ impl<'a> Document<'a> {
     /// A number that must be finite; `default` if it is not there.
     pub(super) fn number(&self, table: &Value, key: &str, default: f64) -> Result<f64, SceneError> {
         match table.get(key) {
-            None | Some(Value::Null) => Ok(default),
+            None => Ok(default),
+            Some(value) if value.is_null() => Ok(default),
             Some(value) => value
                 .as_f64()
                 .filter(|number| number.is_finite())
@@ -144,7 +145,11 @@ impl<'a> Document<'a> {
                         .and_then(|(_, data)| base64(data));
                     data.ok_or_else(|| self.wrong(&place, "its data is not base64"))?
                 }
-                Some(uri) => files.bytes(&files.resolve(uri, self.file)?)?,
+                Some(uri) => {
+                    let name = percent_decoded(uri);
+                    let name = name.ok_or_else(|| self.wrong(&place, "its `uri` is none"))?;
+                    files.bytes(&files.resolve(&name, self.file)?)?
+                }
             };
             let length = buffer.get("byteLength").and_then(Value::as_u64);
             let length = length.ok_or_else(|| self.wrong(&place, "it has no `byteLength`"))?;
@@ -229,7 +234,7 @@ impl<'a> Document<'a> {
         let Some(extra) = object.pointer(EXTRAS) else {
             return Ok(None);
         };
-        T::deserialize(extra).map(Some).map_err(|error| {
+        T::deserialize(extra.plain()).map(Some).map_err(|error| {
             let problem = format!("{error}; remove it, or write what a scene file would have");
             self.wrong(&format!("{place}.extras.drystone"), problem)
         })
@@ -241,7 +246,7 @@ impl<'a> Document<'a> {
         parent: Option<usize>,
         around: Option<&Place>,
     ) -> Result<Place, SceneError> {
-        let node = self.list("/nodes").get(index).unwrap_or(&Value::Null);
+        let node = self.list("/nodes").get(index).unwrap_or(&NULL);
         let (scale, rotation, position) = match self.row::<16>(node, "matrix")? {
             Some(matrix) => {
                 let parts = DMat4::from_cols_array(&matrix).to_scale_rotation_translation();
@@ -322,6 +327,22 @@ fn chunks<'b>(bytes: &'b [u8], file: &str) -> Result<(&'b [u8], Option<&'b [u8]>
     }
     let json = json.ok_or_else(|| wrong(12, "there is no JSON chunk"))?;
     Ok((json, binary))
+}
+
+/// A name with `%20` and the like written out, before it is looked at where it leads; `None` for
+/// what is no name.
+fn percent_decoded(uri: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(uri.len());
+    let mut parts = uri.split('%');
+    bytes.extend(parts.next()?.as_bytes());
+    for part in parts {
+        let digits = part
+            .get(..2)
+            .filter(|two| two.bytes().all(|b| b.is_ascii_hexdigit()))?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        bytes.extend(part.as_bytes().get(2..)?);
+    }
+    String::from_utf8(bytes).ok()
 }
 
 /// What base64 stands for; `None` for what is none.

@@ -1,8 +1,7 @@
 //! Joints: two frames, limits and drives.
 
-use serde_json::Value;
-
 use super::document::Document;
+use super::value::{NULL, Value};
 use crate::error::SceneError;
 use crate::export::joint as export;
 use crate::import::rigid::MOST_ANGLE;
@@ -18,7 +17,11 @@ pub(super) fn read(
     let read = said(document, joint, (place, &mut differs))?;
     let extra = document.extra::<Joint>(joint, place)?;
     let is_same = |extra: &Joint| {
-        let again = said(document, &export::said(extra), (place, &mut Vec::new()));
+        let again = said(
+            document,
+            &export::said(extra).into(),
+            (place, &mut Vec::new()),
+        );
         again.is_ok_and(|again| again == read)
     };
     Ok(extra.filter(is_same).unwrap_or_else(|| {
@@ -110,12 +113,7 @@ fn axes(
         let is_angle = drive.get("type").and_then(Value::as_str) == Some("angular");
         let [linear, angular] = &mut axes;
         let row = if is_angle { angular } else { linear };
-        let slot = slot(
-            document,
-            row,
-            drive.get("axis").unwrap_or(&Value::Null),
-            place,
-        )?;
+        let slot = slot(document, row, drive.get("axis").unwrap_or(&NULL), place)?;
         push(document, drive, (slot, is_angle), (place, unsupported))?;
     }
     Ok(axes)

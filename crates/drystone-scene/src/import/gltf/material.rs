@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use super::document::Document;
 use super::physics::ON_NODE;
+use super::value::Value;
 use crate::error::SceneError;
 use crate::export::material as export;
 use crate::schema::{Combine, Material, Pair};
@@ -98,9 +97,9 @@ fn one(
     let keys = ["dynamicFriction", "restitution"];
     let words = ["frictionCombine", "restitutionCombine"];
     let is_same = |extra: &Material| {
-        let said = export::said(extra);
+        let said = Value::from(export::said(extra));
         let number = |from: &Value, key: &str| from.get(key).and_then(Value::as_f64);
-        let word = |from: &Value, key: &str| from.get(key).cloned();
+        let word = |from: &Value, key: &str| from.get(key).map(Value::plain);
         keys.iter()
             .all(|key| number(&said, key) == number(given, key))
             && words.iter().all(|key| word(&said, key) == word(given, key))

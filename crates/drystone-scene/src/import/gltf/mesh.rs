@@ -1,8 +1,7 @@
 //! Triangles of a glTF mesh.
 
-use serde_json::Value;
-
 use super::document::Document;
+use super::value::{NULL, Value};
 use crate::error::SceneError;
 use crate::import::surface::Surface;
 
@@ -131,7 +130,7 @@ impl<'d> Rows<'d> {
         };
         let (component, bytes_each, width) = element(document, accessor, &place)?;
         let (_, view) = document.element("/bufferViews", view, &place)?;
-        let buffer = view.get("buffer").unwrap_or(&Value::Null);
+        let buffer = view.get("buffer").unwrap_or(&NULL);
         let (buffer, _) = document.element("/buffers", buffer, &place)?;
         let buffer = document.buffers.get(buffer).map_or(&[][..], Vec::as_slice);
         let (start, length) = (

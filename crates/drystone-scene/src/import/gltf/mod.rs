@@ -11,6 +11,7 @@ mod material;
 mod mesh;
 mod physics;
 mod shape;
+mod value;
 
 use std::path::Path;
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use super::document::{Document, node_name};
 use super::material::Materials;
+use super::value::{NULL, Value};
 use super::{joint, mesh};
 use crate::error::SceneError;
 use crate::import::rigid::{self, Pose3};
+use crate::import::unread::Listing;
 use crate::import::{Imported, filter};
 use crate::schema::{Body, Joint, JointFrame, Kind, Scene};
 
@@ -41,16 +41,32 @@ pub(super) fn scene(document: &Document<'_>) -> Result<Imported, SceneError> {
         maker.joints()?;
         maker.filter();
     }
-    Ok(Imported {
-        scene: maker.scene,
-        unsupported: maker.unsupported,
-    })
+    let own = |node: &Value| {
+        node.pointer(ON_NODE)
+            .and_then(|own| own.get("motion"))
+            .is_some()
+    };
+    let moving = document
+        .list("/nodes")
+        .iter()
+        .filter(|node| own(node))
+        .count();
+    let mut listing = Listing::default();
+    document.json.list(("", ""), &mut listing);
+    Imported::new(
+        document.file,
+        maker.scene,
+        maker.unsupported,
+        listing,
+        moving,
+    )
 }
 
 /// An empty scene with the settings that the document's scene has in its extras.
 fn settings(document: &Document<'_>) -> Result<Scene, SceneError> {
-    let number = document.json.get("scene").cloned().unwrap_or(0.into());
-    let own = document.element("/scenes", &number, "scene");
+    let first = Value::from(serde_json::Value::from(0));
+    let number = document.json.get("scene").unwrap_or(&first);
+    let own = document.element("/scenes", number, "scene");
     let extra = match own {
         Ok((number, own)) => document.extra::<Scene>(own, &format!("scenes[{number}]"))?,
         Err(_) => None,
@@ -154,9 +170,9 @@ impl Maker<'_> {
                 continue;
             };
             let place = format!("nodes[{index}].joint");
-            let connected = given.get("connectedNode").unwrap_or(&Value::Null);
+            let connected = given.get("connectedNode").unwrap_or(&NULL);
             let (connected, _) = self.document.element("/nodes", connected, &place)?;
-            let kind = given.get("joint").unwrap_or(&Value::Null);
+            let kind = given.get("joint").unwrap_or(&NULL);
             let kinds = format!("{ON_NODE}/physicsJoints");
             let (_, kind) = self.document.element(&kinds, kind, &place)?;
             let (a, b) = (self.end(index), self.end(connected));

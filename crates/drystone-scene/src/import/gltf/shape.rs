@@ -1,10 +1,10 @@
 //! Shapes of `KHR_implicit_shapes`, and meshes, as colliders have them.
 
 use drystone::glam::DVec3;
-use serde_json::Value;
 
 use super::document::Document;
 use super::mesh;
+use super::value::{NULL, Value};
 use crate::error::SceneError;
 use crate::export::shape::{self as export, Said};
 use crate::import::surface::Surface;
@@ -27,7 +27,12 @@ pub(super) fn read(
         let extra = document.extra::<Shape>(shape, &place)?;
         let is_same = |extra: &Shape| match export::said(extra) {
             Some(Said::Implicit(said)) => {
-                let said = implicit(document, &said, (number, DVec3::ONE), &mut Vec::new());
+                let said = implicit(
+                    document,
+                    &said.into(),
+                    (number, DVec3::ONE),
+                    &mut Vec::new(),
+                );
                 scale == DVec3::ONE && said.is_ok_and(|said| said == read)
             }
             _ => false,
@@ -101,7 +106,7 @@ fn implicit(
         .get("type")
         .and_then(Value::as_str)
         .unwrap_or_default();
-    let own = shape.get(kind).unwrap_or(&Value::Null);
+    let own = shape.get(kind).unwrap_or(&NULL);
     let scale = scale.abs();
     let is_even = (scale - DVec3::splat(scale.x)).length() < 1e-9 * scale.length();
     if !is_even && kind != "box" {

@@ -1,21 +1,28 @@
 //! Elements with the defaults of their class filled in.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use drystone::glam::{DMat3, DQuat, DVec3};
-use roxmltree::Node;
 
 use crate::error::SceneError;
 use crate::import::rigid::{Pose3, turn};
-use crate::import::xml::{Xml, child, children};
+use crate::import::tree::{Attribute, Node};
+use crate::import::unread::{self, Listing};
+use crate::import::xml::{Xml, children};
 
 /// Attributes by key, of one kind of element.
-type Attributes<'n> = BTreeMap<&'n str, &'n str>;
+type Attributes<'n> = BTreeMap<&'n str, &'n Attribute>;
 
 /// Defaults: attributes by class and kind of element. The root class is "main".
 #[derive(Default)]
 pub(super) struct Defaults<'n> {
     classes: BTreeMap<&'n str, BTreeMap<&'n str, Attributes<'n>>>,
+    /// All attributes, with the element that each is in.
+    all: Vec<(Node<'n>, &'n Attribute)>,
+    /// Kinds of elements that there are, and what was asked of them.
+    met: RefCell<BTreeSet<&'n str>>,
+    asked: RefCell<BTreeSet<(&'n str, String)>>,
 }
 
 /// The class of everything that names none.
@@ -23,26 +30,58 @@ pub(super) const MAIN: &str = "main";
 
 impl<'n> Defaults<'n> {
     /// Reads `<default>`; each class begins with what the one around it has.
-    pub(super) fn read(&mut self, node: Node<'n, '_>, around: &str) {
+    pub(super) fn read(&mut self, node: Node<'n>, around: &str) {
         let class = node.attribute("class").unwrap_or(MAIN);
-        let mut own = self.classes.get(around).cloned().unwrap_or_default();
-        let is_class = |child: &Node<'n, '_>| child.has_tag_name("default");
-        for element in node.children().filter(|c| c.is_element() && !is_class(c)) {
-            let attributes = own.entry(element.tag_name().name()).or_default();
-            let given = element.attributes();
-            attributes.extend(given.map(|attribute| (attribute.name(), attribute.value())));
+        let mut own = match self.classes.get(class) {
+            // A class may be spread over several places.
+            Some(begun) => begun.clone(),
+            None => self.classes.get(around).cloned().unwrap_or_default(),
+        };
+        for element in node.children().filter(|child| child.name() != "default") {
+            let attributes = own.entry(element.take().name()).or_default();
+            for attribute in element.attributes() {
+                attributes.insert(&attribute.name, attribute);
+                self.all.push((element, attribute));
+            }
         }
         self.classes.insert(class, own);
         for below in children(node, "default") {
             self.read(below, class);
         }
     }
+
+    /// Notes that something asked for an attribute of a kind of element.
+    fn ask(&self, kind: &'n str, key: &str) {
+        let mut asked = self.asked.borrow_mut();
+        if !asked.contains(&(kind, key.to_owned())) {
+            asked.insert((kind, key.to_owned()));
+        }
+    }
+
+    /// Lists defaults of elements that are read, but not for this. Defaults of others are not
+    /// listed: either there is no such element, or it is listed itself.
+    pub(super) fn list(&self, listing: &mut Listing) {
+        let (met, asked) = (self.met.borrow(), self.asked.borrow());
+        for &(element, attribute) in &self.all {
+            let kind = element.name();
+            let is_asked = asked.contains(&(kind, attribute.name.clone()));
+            let is_listed = met.contains(kind) && !is_asked && attribute.name != "class";
+            // What is left is no matter of the element itself.
+            attribute.read();
+            if is_listed {
+                let what = unread::words("", kind, Some(&attribute.name));
+                let effect = unread::effect(kind, Some(&attribute.name));
+                listing.add(&what, effect, || element.place_of(attribute));
+            }
+        }
+    }
 }
 
 /// An element, its attributes and those of its class.
-pub(super) struct Element<'a, 'x, 'n, 'd> {
-    pub(super) xml: &'a Xml<'x>,
-    pub(super) node: Node<'n, 'd>,
+pub(super) struct Element<'a, 'n> {
+    pub(super) xml: &'a Xml<'a>,
+    pub(super) node: Node<'n>,
+    all: &'a Defaults<'n>,
     defaults: Option<&'a Attributes<'n>>,
     units: Units,
 }
@@ -56,25 +95,32 @@ pub(super) struct Units {
     pub(super) sequence: [char; 3],
 }
 
-impl<'a, 'x, 'n, 'd> Element<'a, 'x, 'n, 'd> {
+impl<'a, 'n> Element<'a, 'n> {
     pub(super) fn new(
-        xml: &'a Xml<'x>,
-        node: Node<'n, 'd>,
-        (defaults, class): (&'a Defaults<'n>, &str),
+        xml: &'a Xml<'a>,
+        node: Node<'n>,
+        (all, class): (&'a Defaults<'n>, &str),
         units: Units,
-    ) -> Self {
-        let class = node.attribute("class").unwrap_or(class);
-        let of_class = defaults.classes.get(class);
-        Self {
+    ) -> Result<Self, SceneError> {
+        node.take();
+        let own = node.attribute("class");
+        let of_class = all.classes.get(own.unwrap_or(class));
+        if let Some(own) = own.filter(|own| of_class.is_none() && *own != MAIN) {
+            return Err(xml.wrong(node, format!("there is no class `{own}` of defaults")));
+        }
+        all.met.borrow_mut().insert(node.name());
+        Ok(Self {
             xml,
             node,
-            defaults: of_class.and_then(|kinds| kinds.get(node.tag_name().name())),
+            all,
+            defaults: of_class.and_then(|kinds| kinds.get(node.name())),
             units,
-        }
+        })
     }
 
     pub(super) fn text(&self, key: &str) -> Option<&'n str> {
-        let default = || self.defaults.and_then(|map| map.get(key).copied());
+        self.all.ask(self.node.name(), key);
+        let default = || Some(self.defaults?.get(key)?.read());
         self.node.attribute(key).or_else(default)
     }
 
@@ -122,6 +168,19 @@ impl<'a, 'x, 'n, 'd> Element<'a, 'x, 'n, 'd> {
         })
     }
 
+    /// A rotation w, x, y, z, made of unit length.
+    pub(super) fn quaternion(&self, key: &str) -> Result<Option<DQuat>, SceneError> {
+        let Some([w, x, y, z]) = self.row::<4>(key)? else {
+            return Ok(None);
+        };
+        let quaternion = DQuat::from_xyzw(x, y, z, w);
+        if quaternion.length() > 1e-9 {
+            return Ok(Some(quaternion.normalize()));
+        }
+        let problem = format!("`{key}` must have some length");
+        Err(self.xml.wrong(self.node, problem))
+    }
+
     fn rotation(&self) -> Result<DQuat, SceneError> {
         let angle = self.units.angle;
         let flat = |key: &str| {
@@ -129,12 +188,8 @@ impl<'a, 'x, 'n, 'd> Element<'a, 'x, 'n, 'd> {
             self.xml.wrong(self.node, problem)
         };
         let unit = |v: DVec3, key: &str| v.try_normalize().ok_or_else(|| flat(key));
-        if let Some([w, x, y, z]) = self.row::<4>("quat")? {
-            let quaternion = DQuat::from_xyzw(x, y, z, w);
-            return match quaternion.length() > 1e-9 {
-                true => Ok(quaternion.normalize()),
-                false => Err(flat("quat")),
-            };
+        if let Some(quaternion) = self.quaternion("quat")? {
+            return Ok(quaternion);
         }
         if let Some([x, y, z, turned]) = self.row::<4>("axisangle")? {
             return Ok(turn(
@@ -157,7 +212,8 @@ impl<'a, 'x, 'n, 'd> Element<'a, 'x, 'n, 'd> {
         Ok(DQuat::IDENTITY)
     }
 
-    fn euler(&self, angles: [f64; 3]) -> DQuat {
+    /// The rotation of three angles in the model's unit and order.
+    pub(super) fn euler(&self, angles: [f64; 3]) -> DQuat {
         let mut rotation = DQuat::IDENTITY;
         for (letter, angle) in self.units.sequence.into_iter().zip(angles) {
             let axis = match letter.to_ascii_lowercase() {
@@ -173,32 +229,4 @@ impl<'a, 'x, 'n, 'd> Element<'a, 'x, 'n, 'd> {
         }
         rotation.normalize()
     }
-}
-
-/// Reads `<compiler>`.
-pub(super) fn units(xml: &Xml<'_>, model: Node<'_, '_>) -> Result<Units, SceneError> {
-    let mut units = Units {
-        angle: std::f64::consts::PI / 180.0,
-        sequence: ['x', 'y', 'z'],
-    };
-    let Some(compiler) = child(model, "compiler") else {
-        return Ok(units);
-    };
-    match compiler.attribute("angle") {
-        Some("radian") => units.angle = 1.0,
-        Some("degree") | None => {}
-        Some(_) => return Err(xml.wrong(compiler, "`angle` is `degree` or `radian`")),
-    }
-    if let Some(given) = compiler.attribute("eulerseq") {
-        let letters: Vec<char> = given.chars().collect();
-        let is_axis = |c: &char| "xyzXYZ".contains(*c);
-        let letters = <[char; 3]>::try_from(letters).ok();
-        units.sequence = letters
-            .filter(|letters| letters.iter().all(is_axis))
-            .ok_or_else(|| xml.wrong(compiler, "`eulerseq` is three of x, y, z, X, Y, Z"))?;
-    }
-    if compiler.attribute("coordinate") == Some("global") {
-        return Err(xml.wrong(compiler, "global coordinates are no longer a part of MJCF"));
-    }
-    Ok(units)
 }

@@ -1,38 +1,46 @@
 //! Equalities: bodies that are held together outside of the tree.
 
-use roxmltree::Node;
-
 use super::{Group, Reader, WORLD};
 use crate::error::SceneError;
 use crate::import::rigid::{self, Pose3};
+use crate::import::tree::Node;
 use crate::import::xml::children;
 use crate::schema::{Joint, JointKind, Scene};
 
-impl Reader<'_, '_, '_> {
-    /// Adds joints for `connect` and `weld`.
+impl Reader<'_, '_> {
+    /// Adds joints for `connect` and `weld` of a model whose names begin with `prefix`.
     pub(super) fn equalities(
         &mut self,
-        model: Node<'_, '_>,
+        (model, prefix): (Node<'_>, &str),
         scene: &mut Scene,
     ) -> Result<(), SceneError> {
-        let all = children(model, "equality").flat_map(|list| list.children());
-        for node in all.filter(Node::is_element) {
-            let kind = match node.tag_name().name() {
+        let all = children(model, "equality").flat_map(Node::children);
+        for node in all {
+            let kind = match node.name() {
                 "connect" => JointKind::Ball,
                 "weld" => JointKind::Fixed,
                 _ => continue,
             };
+            node.take();
+            if node.attribute("active") == Some("false") {
+                continue;
+            }
             let Some(one) = node.attribute("body1") else {
-                let what = format!("`{}` between sites", node.tag_name().name());
+                let what = format!("`{}` between sites", node.name());
                 self.unsupported.push(what);
                 continue;
             };
-            if node.has_attribute("relpose") {
+            let named = |name: &str| format!("{prefix}{name}");
+            let ends = [Some(one), node.attribute("body2")].map(|name| name.map(named));
+            if self.is_elsewhere(&ends, prefix, node) {
+                continue;
+            }
+            if node.attribute("relpose").is_some() {
                 self.unsupported
                     .push("`relpose` of `weld`: bodies are held as they are".to_owned());
             }
-            let (a, pose) = self.end_of(node, Some(one))?;
-            let (b, _) = self.end_of(node, node.attribute("body2"))?;
+            let (a, pose) = self.end_of(node, ends[0].as_deref())?;
+            let (b, _) = self.end_of(node, ends[1].as_deref())?;
             let anchor = self.xml.vector(node, "anchor")?.unwrap_or_default();
             scene.joints.push(Joint {
                 name: node.attribute("name").map(str::to_owned),
@@ -48,12 +56,28 @@ impl Reader<'_, '_, '_> {
         Ok(())
     }
 
+    /// Whether one of the bodies is not there, because it is not what was attached of a model, or
+    /// has other names, because it is there several times. The latter is listed.
+    pub(super) fn is_elsewhere(
+        &mut self,
+        names: &[Option<String>],
+        prefix: &str,
+        node: Node<'_>,
+    ) -> bool {
+        let missing = |name: &&String| self.place_of(name).is_none();
+        let Some(name) = names.iter().flatten().find(missing) else {
+            return false;
+        };
+        let is_copied = self.copied.contains(name);
+        if is_copied {
+            let what = format!("`{}` of `{name}`, which is replicated", node.name());
+            self.unsupported.push(what);
+        }
+        is_copied || !prefix.is_empty()
+    }
+
     /// The scene's body that a body of the model is in, and its pose.
-    fn end_of(
-        &self,
-        node: Node<'_, '_>,
-        name: Option<&str>,
-    ) -> Result<(String, Pose3), SceneError> {
+    fn end_of(&self, node: Node<'_>, name: Option<&str>) -> Result<(String, Pose3), SceneError> {
         let Some(name) = name else {
             return Ok((WORLD.to_owned(), rigid::upright()));
         };
@@ -72,7 +96,7 @@ impl Reader<'_, '_, '_> {
         if name == WORLD {
             return Some(0);
         }
-        let holds = |group: &Group<'_>| group.members.contains(&name);
+        let holds = |group: &Group| group.members.iter().any(|own| own == name);
         self.groups.iter().position(holds)
     }
 }

@@ -2,6 +2,7 @@
 
 use drystone::glam::{DMat3, DQuat, DVec3};
 
+use super::compiler::Compiler;
 use super::element::Element;
 use crate::error::SceneError;
 use crate::import::rigid::{self, MOST_ANGLE, Pose3};
@@ -20,6 +21,8 @@ pub(super) struct Dof {
     at: DVec3,
     axis: DVec3,
     rule: JointAxis,
+    /// The angle that its limits count from, rad.
+    origin: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,10 +34,11 @@ enum DofKind {
 
 /// Reads a joint of a body at `pose`; `None` for a free one. What it has beyond is listed.
 pub(super) fn read(
-    element: &Element<'_, '_, '_, '_>,
-    (pose, angle_unit): (&Pose3, f64),
+    element: &Element<'_, '_>,
+    (pose, settings): (&Pose3, &Compiler),
     unsupported: &mut Vec<String>,
 ) -> Result<Option<Dof>, SceneError> {
+    let angle_unit = settings.units.angle;
     let name = element.node.attribute("name").map(str::to_owned);
     let shown = name.clone().unwrap_or_else(|| "without name".to_owned());
     let kind = match element.text("type").unwrap_or("hinge") {
@@ -52,11 +56,6 @@ pub(super) fn read(
         let problem = "`axis` must have some length";
         return Err(element.xml.wrong(element.node, problem));
     };
-    for key in ["armature", "solreflimit", "solimplimit", "margin"] {
-        if element.text(key).is_some() {
-            unsupported.push(format!("`{key}` of joint `{shown}`"));
-        }
-    }
     let mut rule = JointAxis {
         free: true,
         ..JointAxis::default()
@@ -69,31 +68,51 @@ pub(super) fn read(
     let start = element.number("ref")?.unwrap_or(0.0);
     let is_limited = match element.text("limited") {
         Some("false") => false,
-        _ => element.text("range").is_some(),
+        Some("true") => true,
+        _ => settings.limits_by_range,
     };
+    let mut origin = 0.0;
     if let Some([low, high]) = element.row::<2>("range")?.filter(|_| is_limited) {
         let limits = [(low - start) * unit, (high - start) * unit];
-        let is_wide = kind == DofKind::Hinge && limits.iter().any(|x| x.abs() > MOST_ANGLE);
         match kind {
             DofKind::Ball => unsupported.push(format!("range of the ball joint `{shown}`")),
             _ if low > high => {
                 let problem = "`range` must not begin above its end";
                 return Err(element.xml.wrong(element.node, problem));
             }
-            _ if is_wide => {
-                unsupported.push(format!("range of joint `{shown}` beyond half a turn"));
-            }
-            DofKind::Hinge => rule.limits = Some(limits.map(degrees)),
+            DofKind::Hinge => match rigid::angles(limits) {
+                rigid::Angles::Free => {
+                    let what = format!("range of joint `{shown}` beyond half a turn: it is free");
+                    unsupported.push(what);
+                }
+                rigid::Angles::Limited {
+                    limits,
+                    middle,
+                    is_narrowed,
+                } => {
+                    rule.limits = Some(limits.map(degrees));
+                    origin = middle;
+                    if is_narrowed {
+                        unsupported.push(format!(
+                            "range of joint `{shown}` of more than a turn: its far end is nearer"
+                        ));
+                    }
+                }
+            },
             DofKind::Slide => rule.limits = Some(limits),
         }
     }
     resist(element, (kind, unit, start), &mut rule, unsupported)?;
+    if let Some(servo) = &mut rule.servo {
+        servo.position -= degrees(origin);
+    }
     Ok(Some(Dof {
         name,
         kind,
         at: pose.point(element.vector("pos")?.unwrap_or_default()),
         axis: pose.rotation * axis,
         rule,
+        origin,
     }))
 }
 
@@ -103,7 +122,7 @@ fn degrees(radians: f64) -> f64 {
 
 /// Springs, damping and friction of a joint.
 fn resist(
-    element: &Element<'_, '_, '_, '_>,
+    element: &Element<'_, '_>,
     (kind, unit, start): (DofKind, f64, f64),
     rule: &mut JointAxis,
     unsupported: &mut Vec<String>,
@@ -178,6 +197,10 @@ pub(super) fn joined(
         (joint.limits, joint.motor) = (dof.rule.limits, dof.rule.motor);
         joint.servo = dof.rule.servo;
     }
+    if dof.origin != 0.0 {
+        let frames = rigid::turned_frames(ends.map(|end| end.pose), (dof.at, dof.axis), dof.origin);
+        (joint.at, joint.axis, joint.frames) = (None, None, Some(frames));
+    }
     Some(joint)
 }
 
@@ -198,6 +221,7 @@ fn several(
             .position(|axis| axis.dot(dof.axis).abs() > 1.0 - 1e-9);
         let is_square = axes.iter().all(|axis| axis.dot(dof.axis).abs() < 1e-9);
         let is_apart = dof.kind == DofKind::Hinge && (dof.at - origin).length() > 1e-9;
+        let dof = dof.unturned(unsupported);
         let place = match place {
             Some(place) => Some(place),
             None if is_square && dof.kind != DofKind::Ball => {
@@ -242,6 +266,35 @@ fn several(
     joint.kind = JointKind::Axes;
     joint.frames = Some([on(a), on(b)]);
     (joint.linear, joint.angular) = (Some(linear), Some(angular));
+}
+
+impl Dof {
+    /// With another name.
+    pub(super) fn renamed(mut self, renamed: impl Fn(&str) -> String) -> Self {
+        self.name = self.name.as_deref().map(renamed);
+        self
+    }
+
+    /// With limits that count from the start: one of several hinges has no frame of its own.
+    fn unturned(mut self, unsupported: &mut Vec<String>) -> Self {
+        if self.origin == 0.0 {
+            return self;
+        }
+        let origin = degrees(std::mem::take(&mut self.origin));
+        if let Some(servo) = &mut self.rule.servo {
+            servo.position += origin;
+        }
+        let most = degrees(MOST_ANGLE);
+        if let Some([low, high]) = self.rule.limits {
+            let limits = [low + origin, high + origin];
+            self.rule.limits = Some(limits.map(|angle| angle.clamp(-most, most)));
+            let name = self.name.as_deref().unwrap_or("without name");
+            unsupported.push(format!(
+                "range of joint `{name}` beyond half a turn: it ends there, as one of several"
+            ));
+        }
+        self
+    }
 }
 
 /// The same coordinate, counted the other way.

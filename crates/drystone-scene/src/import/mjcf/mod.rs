@@ -5,26 +5,34 @@
 //! geoms. Friction of two geoms is the larger, as in MuJoCo; masks and excluded pairs become
 //! groups. MJCF has z up: the whole model is turned to stand on our y.
 
+mod compiler;
 mod element;
 mod equality;
 mod geom;
 mod joint;
+mod load;
+mod mesh;
+mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use drystone::glam::{DMat3, DVec3};
-use roxmltree::Node;
+use drystone::glam::DVec3;
 
 use super::files::Files;
 use super::rigid::{self, Lump, Piece, Pose3};
-use super::surface::Surface;
-use super::xml::{Xml, child, children};
-use super::{Imported, filter, surface};
+use super::tree::Node;
+use super::unread::Listing;
+use super::xml::{Xml, children};
+use super::{Imported, filter};
 use crate::error::SceneError;
 use crate::schema::{Body, Combine, Joint, Kind, Material, Scene, Shape};
-use element::{Defaults, Element, MAIN, Units};
+use compiler::{Compiler, Options};
+use element::{Defaults, MAIN};
 use geom::{Geom, Masks};
 use joint::{Dof, End};
+use load::{Loaded, Loader};
+use mesh::Meshes;
+use walk::Scope;
 
 /// The body that joints to the world hold on to.
 const WORLD: &str = "world";
@@ -32,67 +40,114 @@ const WORLD: &str = "world";
 /// Reads a model.
 pub(super) fn import(text: &str, file: &str, files: &mut Files) -> Result<Imported, SceneError> {
     let xml = Xml::new(file, text);
-    let document = xml.parse(text)?;
-    let model = document.root_element();
-    if !model.has_tag_name("mujoco") {
-        let found = model.tag_name().name();
+    let tree = xml.parse()?;
+    let root = tree.root();
+    if root.name() != "mujoco" {
+        let found = root.name();
         let problem =
             format!("an MJCF file holds a `mujoco`, a URDF file a `robot`; not a `{found}`");
-        return Err(xml.wrong(model, problem));
+        return Err(xml.wrong(root, problem));
     }
-    let mut defaults = Defaults::default();
-    for node in children(model, "default") {
-        defaults.read(node, MAIN);
+    let mut loader = Loader::new(files, file);
+    let main = loader.load(tree)?;
+    let loaded = loader.all;
+    let mut unsupported = Vec::new();
+    let mut models = Vec::new();
+    for one in &loaded {
+        models.push(Model::read(&xml, one, files, &mut unsupported)?);
     }
     let mut reader = Reader {
         xml: &xml,
-        defaults: &defaults,
-        units: element::units(&xml, model)?,
-        meshes: BTreeMap::new(),
+        models: &models,
         groups: Vec::new(),
-        unsupported: Vec::new(),
+        copied: BTreeSet::new(),
+        attached: Vec::new(),
+        total_mass: 0.0,
+        visited: 0,
+        unsupported,
     };
-    reader.list_unknown(model);
-    reader.read_meshes(model, files)?;
-    let root = Pose3 {
+    let upright = Pose3 {
         position: DVec3::ZERO,
         ..rigid::upright()
     };
-    reader.groups.push(Group::new(WORLD, root, None));
-    for world in children(model, "worldbody") {
-        reader.contents(world, (0, Pose3::default()), MAIN, None)?;
+    reader.groups.push(Group::new(WORLD, upright, None));
+    let scene = match models.get(main) {
+        Some(model) => reader.scene(model, Scope::of(main))?,
+        None => Scene::new("", 3),
+    };
+    let mut listing = Listing::default();
+    for model in models.iter().rev() {
+        model.defaults.list(&mut listing);
+        model.root.list(&mut listing);
     }
-    let mut scene = Scene::new(model.attribute("model").unwrap_or_default(), 3);
-    scene.strategy = Some("realtime".to_owned());
-    reader.options(model, &mut scene)?;
-    let classes = reader.bodies(model, &mut scene)?;
-    reader.filter(model, &mut scene, &classes)?;
-    Ok(Imported {
-        scene,
-        unsupported: reader.unsupported,
-    })
+    let moving = models.iter().map(|model| moving(model.root)).sum();
+    Imported::new(file, scene, reader.unsupported, listing, moving)
+}
+
+/// Elements below that say that something moves.
+fn moving(node: Node<'_>) -> usize {
+    const MOVING: [&str; 4] = ["joint", "freejoint", "composite", "flexcomp"];
+    let inside = ["worldbody", "body", "frame", "replicate"].contains(&node.name());
+    let own = |child: &Node<'_>| inside && MOVING.contains(&child.name());
+    let here = node.children().filter(own).count();
+    here + node.children().map(moving).sum::<usize>()
+}
+
+/// A model: the file itself, or one that it attaches.
+struct Model<'n> {
+    root: Node<'n>,
+    compiler: Compiler,
+    defaults: Defaults<'n>,
+    meshes: Meshes,
+    /// Models that it attaches, by name.
+    models: &'n BTreeMap<String, usize>,
+}
+
+impl<'n> Model<'n> {
+    fn read(
+        xml: &Xml<'_>,
+        loaded: &'n Loaded,
+        files: &mut Files,
+        unsupported: &mut Vec<String>,
+    ) -> Result<Self, SceneError> {
+        let root = loaded.tree.root();
+        let mut defaults = Defaults::default();
+        for node in children(root, "default") {
+            defaults.read(node, MAIN);
+        }
+        let mut model = Self {
+            root,
+            compiler: Compiler::read(xml, root)?,
+            defaults,
+            meshes: Meshes::new(),
+            models: &loaded.models,
+        };
+        model.meshes = mesh::read_all(xml, &model, files, unsupported)?;
+        Ok(model)
+    }
 }
 
 /// Bodies that are fixed to each other. The first group is the world.
-struct Group<'n> {
+struct Group {
     name: String,
     pose: Pose3,
     parent: Option<usize>,
     geoms: Vec<Geom>,
-    inertials: Vec<Lump>,
+    /// Mass of each body of the model that is in it.
+    lumps: Vec<Lump>,
     joints: Vec<Dof>,
     /// Names of bodies in it.
-    members: Vec<&'n str>,
+    members: Vec<String>,
 }
 
-impl Group<'_> {
+impl Group {
     fn new(name: &str, pose: Pose3, parent: Option<usize>) -> Self {
         Self {
             name: name.to_owned(),
             pose,
             parent,
             geoms: Vec::new(),
-            inertials: Vec::new(),
+            lumps: Vec::new(),
             joints: Vec::new(),
             members: Vec::new(),
         }
@@ -102,212 +157,58 @@ impl Group<'_> {
 /// What filters see of a body: masks, and which group of bodies it is.
 type Class = (Masks, usize);
 
-struct Reader<'a, 'x, 'n> {
-    xml: &'a Xml<'x>,
-    defaults: &'a Defaults<'n>,
-    units: Units,
-    meshes: BTreeMap<String, Surface>,
-    groups: Vec<Group<'n>>,
+struct Reader<'a, 'n> {
+    xml: &'a Xml<'a>,
+    models: &'a [Model<'n>],
+    groups: Vec<Group>,
+    /// Names of bodies that are replicated, as the file has them.
+    copied: BTreeSet<String>,
+    /// Models that are attached, and what their names begin with.
+    attached: Vec<(usize, String)>,
+    /// Mass of all bodies, also of fixed ones, kg.
+    total_mass: f64,
+    /// Elements that were read, copies counted.
+    visited: usize,
     unsupported: Vec<String>,
 }
 
-impl<'n> Reader<'_, '_, 'n> {
-    /// What a model may hold that is not read, by name.
-    fn list_unknown(&mut self, model: Node<'_, '_>) {
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for node in model.descendants().filter(Node::is_element) {
-            let name = node.tag_name().name();
-            let parent = node.parent().map_or("", |parent| parent.tag_name().name());
-            let is_known = match parent {
-                "" => true,
-                "mujoco" => matches!(
-                    name,
-                    "compiler"
-                        | "option"
-                        | "default"
-                        | "asset"
-                        | "worldbody"
-                        | "contact"
-                        | "equality"
-                ),
-                "asset" => name == "mesh",
-                "worldbody" | "body" => {
-                    matches!(name, "body" | "geom" | "joint" | "freejoint" | "inertial")
-                }
-                "contact" => name == "exclude",
-                "equality" => matches!(name, "connect" | "weld"),
-                // Defaults of things that are not read are listed where these are.
-                _ => true,
-            };
-            let parent_is_read = !matches!(parent, "default" | "option");
-            if !is_known && parent_is_read {
-                *counts.entry(format!("`{name}` in `{parent}`")).or_default() += 1;
+impl<'n> Reader<'_, 'n> {
+    fn scene(&mut self, model: &Model<'n>, scope: Scope<'n>) -> Result<Scene, SceneError> {
+        for world in children(model.root, "worldbody") {
+            self.world(world, &scope)?;
+        }
+        if let Some(total) = model.compiler.total_mass.filter(|_| self.total_mass > 0.0) {
+            let factor = total / self.total_mass;
+            for lump in self.groups.iter_mut().flat_map(|group| &mut group.lumps) {
+                *lump = lump.times(factor);
             }
         }
-        for (what, count) in counts {
-            self.unsupported.push(format!("{what} ({count} times)"));
+        let name = model.root.attribute("model").unwrap_or_default();
+        let mut scene = Scene::new(name, 3);
+        scene.strategy = Some("realtime".to_owned());
+        let options = Options::read(self.xml, model.root)?;
+        if let Some([x, y, z]) = options.gravity {
+            scene.gravity = Some(vec![x, z, 0.0 - y]);
         }
-    }
-
-    fn read_meshes(&mut self, model: Node<'_, '_>, files: &mut Files) -> Result<(), SceneError> {
-        let compiler = child(model, "compiler");
-        let folder = compiler.and_then(|node| node.attribute("meshdir"));
-        for mesh in children(model, "asset").flat_map(|asset| children(asset, "mesh")) {
-            let scale = self.xml.row::<3>(mesh, "scale")?.unwrap_or([1.0; 3]);
-            let file = mesh.attribute("file");
-            let stem = file.and_then(|file| {
-                let name = file.rsplit(['/', '\\']).next()?;
-                name.split('.').next()
-            });
-            let Some(name) = mesh.attribute("name").or(stem) else {
-                return Err(self.xml.wrong(mesh, "a mesh needs a `name` or a `file`"));
-            };
-            let surface = match (self.xml.numbers(mesh, "vertex")?, file) {
-                (Some(numbers), _) => Surface {
-                    points: numbers.chunks_exact(3).map(<[f64]>::to_vec).collect(),
-                    triangles: Vec::new(),
-                },
-                (None, Some(file)) => {
-                    let file = folder.map_or_else(|| file.to_owned(), |f| format!("{f}/{file}"));
-                    let path = files.resolve(&file, self.xml.file)?;
-                    let shown = path.display().to_string();
-                    if !surface::is_read(&shown) {
-                        let what = format!("mesh `{file}`: only .obj and .stl are read");
-                        self.unsupported.push(what);
-                        continue;
-                    }
-                    surface::read(&files.bytes(&path)?, &shown)?
-                }
-                (None, None) => return Err(self.xml.wrong(mesh, "a mesh needs a `file`")),
-            };
-            self.meshes.insert(name.to_owned(), surface.scaled(scale));
+        let mut roots = vec![(model.root, String::new())];
+        for (place, prefix) in std::mem::take(&mut self.attached) {
+            let attached = self.models.get(place);
+            roots.extend(attached.map(|model| (model.root, prefix)));
         }
-        Ok(())
-    }
-
-    fn options(&mut self, model: Node<'_, '_>, scene: &mut Scene) -> Result<(), SceneError> {
-        for option in children(model, "option") {
-            if let Some([x, y, z]) = self.xml.row::<3>(option, "gravity")? {
-                scene.gravity = Some(vec![x, z, 0.0 - y]);
-            }
-            for attribute in option.attributes() {
-                if attribute.name() != "gravity" {
-                    self.unsupported
-                        .push(format!("option `{}`", attribute.name()));
-                }
+        let classes = self.bodies(&roots, &mut scene)?;
+        self.filter(&roots, &mut scene, &classes)?;
+        if options.has_no_contacts {
+            for body in &mut scene.bodies {
+                (body.groups, body.meets) = (Some(Vec::new()), Some(Vec::new()));
             }
         }
-        Ok(())
-    }
-
-    fn element<'e, 'd>(&'e self, node: Node<'n, 'd>, class: &str) -> Element<'e, 'e, 'n, 'd> {
-        Element::new(self.xml, node, (self.defaults, class), self.units)
-    }
-
-    /// Reads geoms and bodies of a body. `place` is its group and its pose in the group's axes;
-    /// with an `inertial`, its geoms have no mass of their own.
-    fn contents(
-        &mut self,
-        node: Node<'n, '_>,
-        place: (usize, Pose3),
-        class: &str,
-        inertial: Option<Lump>,
-    ) -> Result<(), SceneError> {
-        for geom in children(node, "geom") {
-            let read = geom::read(&self.element(geom, class), &self.meshes)?;
-            match (read, self.groups.get_mut(place.0)) {
-                (Ok(mut geom), Some(group)) => {
-                    geom.lump = geom.lump.filter(|_| inertial.is_none());
-                    group.geoms.push(geom.placed(&place.1));
-                }
-                (Err(what), _) => self.unsupported.push(what),
-                (Ok(_), None) => {}
-            }
-        }
-        if let (Some(lump), Some(group)) = (inertial, self.groups.get_mut(place.0)) {
-            group.inertials.push(lump.placed(&place.1));
-        }
-        for body in children(node, "body") {
-            self.body(body, place, class)?;
-        }
-        Ok(())
-    }
-
-    fn body(
-        &mut self,
-        node: Node<'n, '_>,
-        (parent, on_parent): (usize, Pose3),
-        class: &str,
-    ) -> Result<(), SceneError> {
-        let class = node.attribute("childclass").unwrap_or(class);
-        let local = rigid::then(&on_parent, &self.element(node, class).pose()?);
-        let around = self.groups.get(parent).map(|group| group.pose);
-        let pose = rigid::then(&around.unwrap_or_default(), &local);
-        let mut dofs = Vec::new();
-        let mut is_free = child(node, "freejoint").is_some();
-        let mut listed = Vec::new();
-        for joint in children(node, "joint") {
-            let element = self.element(joint, class);
-            match joint::read(&element, (&pose, self.units.angle), &mut listed)? {
-                Some(dof) => dofs.push(dof),
-                None => is_free = true,
-            }
-        }
-        self.unsupported.append(&mut listed);
-        let moves = is_free || !dofs.is_empty();
-        let place = match moves {
-            true => {
-                let number = self.groups.len();
-                let name = node.attribute("name").map(str::to_owned);
-                let name = name.unwrap_or_else(|| format!("body {number}"));
-                let mut group = Group::new(&name, pose, Some(parent));
-                group.joints = dofs;
-                self.groups.push(group);
-                (number, Pose3::default())
-            }
-            false => (parent, local),
-        };
-        let inertial = child(node, "inertial");
-        let inertial = inertial.map(|inertial| self.inertial(inertial, class));
-        let inertial = inertial.transpose()?;
-        self.contents(node, place, class, inertial)?;
-        if let Some(group) = self.groups.get_mut(place.0) {
-            group.members.extend(node.attribute("name"));
-        }
-        Ok(())
-    }
-
-    fn inertial(&self, node: Node<'n, '_>, class: &str) -> Result<Lump, SceneError> {
-        let element = self.element(node, class);
-        let mass = element.number("mass")?.filter(|mass| *mass > 0.0);
-        let mass = mass.ok_or_else(|| self.xml.wrong(node, "an `inertial` needs a `mass` (kg)"))?;
-        let inertia = match (
-            element.row::<6>("fullinertia")?,
-            element.vector("diaginertia")?,
-        ) {
-            (Some([xx, yy, zz, xy, xz, yz]), _) => DMat3::from_cols(
-                DVec3::new(xx, xy, xz),
-                DVec3::new(xy, yy, yz),
-                DVec3::new(xz, yz, zz),
-            ),
-            (None, Some(diagonal)) => DMat3::from_diagonal(diagonal),
-            (None, None) => {
-                let problem = "an `inertial` needs `diaginertia` or `fullinertia` (kg·m²)";
-                return Err(self.xml.wrong(node, problem));
-            }
-        };
-        let lump = Lump {
-            mass,
-            center: DVec3::ZERO,
-            inertia,
-        };
-        Ok(lump.placed(&element.pose()?))
+        Ok(scene)
     }
 
     /// Makes bodies and joints; gives of each body what filters see of it.
     fn bodies(
         &mut self,
-        model: Node<'_, '_>,
+        roots: &[(Node<'n>, String)],
         scene: &mut Scene,
     ) -> Result<Vec<Option<Class>>, SceneError> {
         let mut groups = std::mem::take(&mut self.groups);
@@ -342,7 +243,9 @@ impl<'n> Reader<'_, '_, 'n> {
             }
         }
         self.groups = groups;
-        self.equalities(model, scene)?;
+        for (root, prefix) in roots {
+            self.equalities((*root, prefix), scene)?;
+        }
         let is_tied =
             |joint: &Joint| joint.a.as_deref() == Some(WORLD) || joint.b.as_deref() == Some(WORLD);
         if scene.joints.iter().any(is_tied) {
@@ -354,14 +257,12 @@ impl<'n> Reader<'_, '_, 'n> {
 
     fn moving(
         &mut self,
-        group: &Group<'_>,
+        group: &Group,
         geoms: Vec<Geom>,
         number: usize,
         classes: &mut Vec<Option<Class>>,
     ) -> Result<(Body, Option<f64>), SceneError> {
-        let mut lumps = group.inertials.clone();
-        lumps.extend(geoms.iter().filter_map(|geom| geom.lump));
-        let Some(mass) = Lump::joined(&lumps) else {
+        let Some(mass) = Lump::joined(&group.lumps) else {
             let problem = format!("body `{}` moves but has no mass", group.name);
             let help = "give it an `inertial`, or a geom with a density";
             return Err(SceneError::unreadable(self.xml.file, problem, help));
@@ -395,19 +296,26 @@ impl<'n> Reader<'_, '_, 'n> {
     /// Masks and excluded pairs as groups.
     fn filter(
         &mut self,
-        model: Node<'_, '_>,
+        roots: &[(Node<'n>, String)],
         scene: &mut Scene,
         classes: &[Option<Class>],
     ) -> Result<(), SceneError> {
         let mut excluded = BTreeSet::new();
-        for node in children(model, "contact").flat_map(|list| children(list, "exclude")) {
-            let place = |key: &str| {
-                let name = self.xml.needed(node, key)?;
-                let none = || self.xml.wrong(node, format!("there is no body `{name}`"));
-                self.place_of(name).ok_or_else(none)
-            };
-            let (a, b) = (place("body1")?, place("body2")?);
-            excluded.insert((a.min(b), a.max(b)));
+        for (root, prefix) in roots {
+            for node in children(*root, "contact").flat_map(|list| children(list, "exclude")) {
+                let named = |key: &str| Ok(format!("{prefix}{}", self.xml.needed(node, key)?));
+                let (one, two) = (named("body1")?, named("body2")?);
+                node.attribute("name");
+                if self.is_elsewhere(&[Some(one.clone()), Some(two.clone())], prefix, node) {
+                    continue;
+                }
+                let place = |name: &str| {
+                    let none = || self.xml.wrong(node, format!("there is no body `{name}`"));
+                    self.place_of(name).ok_or_else(none)
+                };
+                let (a, b) = (place(&one)?, place(&two)?);
+                excluded.insert((a.min(b), a.max(b)));
+            }
         }
         // Which body it is matters only where a pair with it is excluded.
         let is_named = |place: usize| excluded.iter().any(|&(a, b)| a == place || b == place);

@@ -1,11 +1,11 @@
 //! Joints of robots: what they allow, how far, and what resists.
 
 use drystone::glam::DVec3;
-use roxmltree::Node;
 
 use super::Reader;
 use crate::error::SceneError;
-use crate::import::rigid::{self, MOST_ANGLE, Pose3};
+use crate::import::rigid::{self, Angles, Pose3};
+use crate::import::tree::Node;
 use crate::import::xml::child;
 use crate::schema::{Joint, JointAxis, JointKind, Motor, Servo};
 
@@ -13,8 +13,8 @@ impl Reader<'_, '_> {
     /// The joint of a node at this pose; `None` for one that holds nothing.
     pub(super) fn joint(
         &mut self,
-        node: Node<'_, '_>,
-        [a, b]: [&String; 2],
+        node: Node<'_>,
+        [a, b]: [&(String, Pose3); 2],
         pose: &Pose3,
     ) -> Result<Option<Joint>, SceneError> {
         let name = self.xml.needed(node, "name")?;
@@ -24,8 +24,8 @@ impl Reader<'_, '_> {
         };
         let mut joint = Joint {
             name: Some(name.to_owned()),
-            a: Some(a.clone()),
-            b: Some(b.clone()),
+            a: Some(a.0.clone()),
+            b: Some(b.0.clone()),
             at: Some(rigid::list(pose.position)),
             ..Joint::default()
         };
@@ -52,58 +52,73 @@ impl Reader<'_, '_> {
             }
         }
         if matches!(joint.kind, JointKind::Hinge | JointKind::Slider) {
-            self.limits(node, kind, &mut joint)?;
+            let middle = self.limits(node, kind, &mut joint)?;
             self.dynamics(node, &mut joint)?;
+            if middle != 0.0 {
+                let hinge = (pose.position, pose.rotation * axis);
+                joint.frames = Some(rigid::turned_frames([a.1, b.1], hinge, middle));
+                (joint.at, joint.axis) = (None, None);
+                if let Some(servo) = &mut joint.servo {
+                    servo.position -= middle * (180.0 / std::f64::consts::PI);
+                }
+            }
         }
         Ok(Some(joint))
     }
 
-    fn limits(
-        &mut self,
-        node: Node<'_, '_>,
-        kind: &str,
-        joint: &mut Joint,
-    ) -> Result<(), SceneError> {
+    /// Gives the angle that limits count from, rad.
+    fn limits(&mut self, node: Node<'_>, kind: &str, joint: &mut Joint) -> Result<f64, SceneError> {
         let name = node.attribute("name").unwrap_or_default();
         let Some(limit) = child(node, "limit") else {
             return match kind {
-                "continuous" => Ok(()),
+                "continuous" => Ok(0.0),
                 _ => Err(self
                     .xml
                     .wrong(node, format!("joint `{name}` needs a `limit`"))),
             };
         };
         for key in ["effort", "velocity"] {
-            if limit.has_attribute(key) {
+            if limit.attribute(key).is_some() {
                 let what = format!("limit of {key} of joint `{name}`: nothing drives the joint");
                 self.unsupported.push(what);
             }
         }
         if kind == "continuous" {
-            return Ok(());
+            return Ok(0.0);
         }
         let lower = self.xml.number(limit, "lower")?.unwrap_or(0.0);
         let upper = self.xml.number(limit, "upper")?.unwrap_or(0.0);
         if lower > upper {
             return Err(self.xml.wrong(limit, "`lower` must not be above `upper`"));
         }
-        let is_hinge = joint.kind == JointKind::Hinge;
-        if is_hinge && lower.abs().max(upper.abs()) > MOST_ANGLE {
-            let what = format!("limits of joint `{name}` beyond half a turn: it is free");
-            self.unsupported.push(what);
-            return Ok(());
+        if joint.kind != JointKind::Hinge {
+            joint.limits = Some([lower, upper]);
+            return Ok(0.0);
         }
-        let unit = if is_hinge {
-            180.0 / std::f64::consts::PI
-        } else {
-            1.0
-        };
-        joint.limits = Some([lower * unit, upper * unit]);
-        Ok(())
+        match rigid::angles([lower, upper]) {
+            Angles::Free => {
+                let what = format!("limits of joint `{name}` beyond half a turn: it is free");
+                self.unsupported.push(what);
+                Ok(0.0)
+            }
+            Angles::Limited {
+                limits,
+                middle,
+                is_narrowed,
+            } => {
+                joint.limits = Some(limits.map(|angle| angle * (180.0 / std::f64::consts::PI)));
+                if is_narrowed {
+                    let what =
+                        format!("limits of joint `{name}` of more than a turn: one is nearer");
+                    self.unsupported.push(what);
+                }
+                Ok(middle)
+            }
+        }
     }
 
     /// Damping resists speed, friction resists motion with a constant torque or force.
-    fn dynamics(&mut self, node: Node<'_, '_>, joint: &mut Joint) -> Result<(), SceneError> {
+    fn dynamics(&mut self, node: Node<'_>, joint: &mut Joint) -> Result<(), SceneError> {
         let Some(dynamics) = child(node, "dynamics") else {
             return Ok(());
         };

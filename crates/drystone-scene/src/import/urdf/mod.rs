@@ -9,11 +9,12 @@ mod joint;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use drystone::glam::{DMat3, DVec3};
-use roxmltree::Node;
 
 use crate::error::SceneError;
 use crate::import::files::Files;
 use crate::import::rigid::{self, Lump, Piece, Pose3};
+use crate::import::tree::Node;
+use crate::import::unread::Listing;
 use crate::import::xml::{Xml, child, children};
 use crate::import::{Imported, surface};
 use crate::schema::{Scene, Shape};
@@ -25,10 +26,10 @@ pub(in crate::import) fn import(
     files: &mut Files,
 ) -> Result<Imported, SceneError> {
     let xml = Xml::new(file, text);
-    let document = xml.parse(text)?;
-    let robot = document.root_element();
-    if !robot.has_tag_name("robot") {
-        let found = robot.tag_name().name();
+    let document = xml.parse()?;
+    let robot = document.root();
+    if robot.name() != "robot" {
+        let found = robot.name();
         return Err(xml.wrong(
             robot,
             format!("a URDF file holds a `robot`, not a `{found}`"),
@@ -39,31 +40,33 @@ pub(in crate::import) fn import(
         files,
         unsupported: Vec::new(),
     };
-    reader.list_unknown(robot);
     let tree = Tree::new(&xml, robot)?;
     let mut scene = Scene::new(robot.attribute("name").unwrap_or_default(), 3);
     scene.strategy = Some("realtime".to_owned());
     reader.bodies(&tree, &mut scene)?;
-    Ok(Imported {
-        scene,
-        unsupported: reader.unsupported,
-    })
+    let moves = |joint: Node<'_>| joint.attribute("type") != Some("fixed");
+    let moving = children(robot, "joint")
+        .filter(|joint| moves(*joint))
+        .count();
+    let mut listing = Listing::default();
+    robot.list(&mut listing);
+    Imported::new(file, scene, reader.unsupported, listing, moving)
 }
 
 /// Links and joints, parents before children.
-struct Tree<'n, 'd> {
-    links: Vec<Link<'n, 'd>>,
+struct Tree<'n> {
+    links: Vec<Link<'n>>,
 }
 
-struct Link<'n, 'd> {
+struct Link<'n> {
     name: &'n str,
-    node: Node<'n, 'd>,
+    node: Node<'n>,
     /// The place of the parent in the list, and what holds it there.
-    parent: Option<(usize, Node<'n, 'd>)>,
+    parent: Option<(usize, Node<'n>)>,
 }
 
-impl<'n, 'd> Tree<'n, 'd> {
-    fn new(xml: &Xml<'_>, robot: Node<'n, 'd>) -> Result<Self, SceneError> {
+impl<'n> Tree<'n> {
+    fn new(xml: &Xml<'_>, robot: Node<'n>) -> Result<Self, SceneError> {
         let mut nodes = BTreeMap::new();
         for node in children(robot, "link") {
             let name = xml.needed(node, "name")?;
@@ -71,7 +74,7 @@ impl<'n, 'd> Tree<'n, 'd> {
                 return Err(xml.wrong(node, format!("there are two links `{name}`")));
             }
         }
-        let mut below: BTreeMap<&str, Vec<(&str, Node<'n, 'd>)>> = BTreeMap::new();
+        let mut below: BTreeMap<&str, Vec<(&str, Node<'n>)>> = BTreeMap::new();
         let mut held = BTreeSet::new();
         let mut names = BTreeSet::new();
         for joint in children(robot, "joint") {
@@ -136,50 +139,13 @@ struct Reader<'a, 'x> {
 }
 
 impl Reader<'_, '_> {
-    /// What a robot may hold that is not read, by name.
-    fn list_unknown(&mut self, robot: Node<'_, '_>) {
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for node in robot.descendants().filter(Node::is_element) {
-            let name = node.tag_name().name();
-            let parent = node.parent().map_or("", |parent| parent.tag_name().name());
-            let is_known = matches!(
-                (parent, name),
-                ("robot", "link" | "joint")
-                    | ("link", "inertial" | "collision")
-                    | ("inertial", "origin" | "mass" | "inertia")
-                    | ("collision", "origin" | "geometry")
-                    | (
-                        "geometry",
-                        "box" | "cylinder" | "sphere" | "mesh" | "capsule"
-                    )
-                    | (
-                        "joint",
-                        "origin" | "parent" | "child" | "axis" | "limit" | "dynamics"
-                    )
-                    | ("", "robot")
-            );
-            let in_skipped = node.ancestors().skip(1).any(|above| {
-                matches!(
-                    above.tag_name().name(),
-                    "visual" | "gazebo" | "transmission" | "material" | "sensor" | "ros2_control"
-                )
-            });
-            if !is_known && !in_skipped {
-                *counts.entry(format!("`{name}` in `{parent}`")).or_default() += 1;
-            }
-        }
-        for (what, count) in counts {
-            self.unsupported.push(format!("{what} ({count} times)"));
-        }
-    }
-
-    fn bodies(&mut self, tree: &Tree<'_, '_>, scene: &mut Scene) -> Result<(), SceneError> {
+    fn bodies(&mut self, tree: &Tree<'_>, scene: &mut Scene) -> Result<(), SceneError> {
         let mut groups: Vec<Group> = Vec::new();
         // Of each link: its group, and its pose in the group's axes.
         let mut places: Vec<(usize, Pose3)> = Vec::with_capacity(tree.links.len());
         for link in &tree.links {
             let lump = self.inertial(link)?;
-            let is_welded = |joint: Node<'_, '_>| joint.attribute("type") == Some("fixed");
+            let is_welded = |joint: Node<'_>| joint.attribute("type") == Some("fixed");
             let place = match link.parent {
                 Some((parent, joint)) => {
                     let (group, on_group) =
@@ -218,10 +184,10 @@ impl Reader<'_, '_> {
         for (link, (group, _)) in tree.links.iter().zip(&places) {
             let ends = |place: usize| places.get(place).and_then(|(group, _)| bodies.get(*group));
             if let Some((parent, joint)) = link.parent
-                && let (Some((a, _)), Some((b, pose))) = (ends(parent), bodies.get(*group))
-                && a != b
+                && let (Some(a), Some(b)) = (ends(parent), bodies.get(*group))
+                && a.0 != b.0
             {
-                scene.joints.extend(self.joint(joint, [a, b], pose)?);
+                scene.joints.extend(self.joint(joint, [a, b], &b.1)?);
             }
         }
         Ok(())
@@ -247,7 +213,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn inertial(&self, link: &Link<'_, '_>) -> Result<Option<Lump>, SceneError> {
+    fn inertial(&self, link: &Link<'_>) -> Result<Option<Lump>, SceneError> {
         let Some(inertial) = child(link.node, "inertial") else {
             return Ok(None);
         };
@@ -286,7 +252,7 @@ impl Reader<'_, '_> {
 
     fn pieces(
         &mut self,
-        link: &Link<'_, '_>,
+        link: &Link<'_>,
         pose: &Pose3,
         is_fixed: bool,
     ) -> Result<Vec<Piece>, SceneError> {
@@ -296,7 +262,7 @@ impl Reader<'_, '_> {
                 return Err(self.xml.wrong(collision, "a `collision` has a `geometry`"));
             };
             let mut pose = rigid::then(pose, &self.xml.origin(collision)?);
-            for form in geometry.children().filter(Node::is_element) {
+            for form in geometry.children() {
                 let Some(shape) = self.shape(link, form, is_fixed)? else {
                     continue;
                 };
@@ -311,17 +277,22 @@ impl Reader<'_, '_> {
 
     fn shape(
         &mut self,
-        link: &Link<'_, '_>,
-        form: Node<'_, '_>,
+        link: &Link<'_>,
+        form: Node<'_>,
         is_fixed: bool,
     ) -> Result<Option<Shape>, SceneError> {
+        const KNOWN: [&str; 5] = ["box", "sphere", "cylinder", "capsule", "mesh"];
+        if !KNOWN.contains(&form.name()) {
+            return Ok(None);
+        }
+        form.take();
         let positive = |key: &str| match self.xml.number(form, key)? {
             Some(value) if value > 0.0 => Ok(value),
             _ => Err(self
                 .xml
                 .wrong(form, format!("`{key}` must be greater than 0 (m)"))),
         };
-        Ok(match form.tag_name().name() {
+        Ok(match form.name() {
             "box" => {
                 let size = self.xml.row::<3>(form, "size")?;
                 let size = size.filter(|size| size.iter().all(|&edge| edge > 0.0));
@@ -352,8 +323,8 @@ impl Reader<'_, '_> {
     /// A mesh: a surface of something fixed, its convex hull where it moves.
     fn mesh(
         &mut self,
-        link: &Link<'_, '_>,
-        form: Node<'_, '_>,
+        link: &Link<'_>,
+        form: Node<'_>,
         is_fixed: bool,
     ) -> Result<Option<Shape>, SceneError> {
         let name = self.xml.needed(form, "filename")?;
@@ -369,7 +340,7 @@ impl Reader<'_, '_> {
             return Ok(None);
         }
         let bytes = self.files.bytes(&path)?;
-        let surface = surface::read(&bytes, &shown)?.scaled(scale);
+        let surface = surface::read(&bytes, &shown, &mut self.unsupported)?.scaled(scale);
         if is_fixed {
             return Ok(Some(surface.into_mesh(false)));
         }

@@ -25,6 +25,7 @@ mod shape;
 mod stage;
 mod text;
 mod transform;
+mod unread;
 
 use std::path::Path;
 

@@ -12,6 +12,7 @@ use crate::error::SceneError;
 use crate::import::Imported;
 use crate::import::files::shortened;
 use crate::import::rigid::{self, Pose3};
+use crate::import::unread::Listing;
 use crate::schema::Scene;
 
 /// Mass per volume of what says nothing of it, kg/m³: the schema's own.
@@ -103,10 +104,11 @@ pub(super) fn make(stage: &Stage<'_>) -> Result<Imported, SceneError> {
     } else {
         maker.surfaces()?;
     }
-    Ok(Imported {
-        scene: maker.scene,
-        unsupported: maker.unsupported,
-    })
+    let has_body = |prim: &usize| stage.has_schema(*prim, "PhysicsRigidBodyAPI");
+    let moving = (0..stage.prims.len()).filter(has_body).count();
+    let mut listing = Listing::default();
+    super::unread::list(stage, &mut listing);
+    Imported::new(stage.file, maker.scene, maker.unsupported, listing, moving)
 }
 
 impl Maker<'_> {

@@ -8,7 +8,8 @@
 //! Not modelled: relocations, and classes of a referencing layer that change what a referenced
 //! file inherits.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::assets::Assets;
@@ -70,6 +71,9 @@ pub(super) struct Stage<'a> {
     pub(super) stacks: Vec<Stack>,
     /// Stacks of files that are named; `None` for a file that is no stage.
     pub(super) by_asset: BTreeMap<String, Option<usize>>,
+    /// What was asked for: properties by prim, schemas.
+    pub(super) asked: RefCell<BTreeSet<(usize, String)>>,
+    pub(super) asked_schemas: RefCell<BTreeSet<String>>,
     /// Prims that the files spell out, and nodes that were made of them.
     pub(super) spelled_out: usize,
     pub(super) nodes: usize,
@@ -91,6 +95,8 @@ impl<'a> Stage<'a> {
             layers: Vec::new(),
             stacks: Vec::new(),
             by_asset: BTreeMap::new(),
+            asked: RefCell::default(),
+            asked_schemas: RefCell::default(),
             spelled_out: 0,
             nodes: 0,
         };
@@ -211,8 +217,14 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Notes that something asked for a property.
+    fn ask(&self, prim: usize, name: &str) {
+        self.asked.borrow_mut().insert((prim, name.to_owned()));
+    }
+
     /// The strongest opinion of an attribute.
     fn stated(&self, prim: usize, name: &str) -> Option<&Property> {
+        self.ask(prim, name);
         let found = self.properties(prim, name).map(|(_, property)| property);
         let stated =
             |property: &&Property| property.value.is_some() || !property.samples.is_empty();
@@ -232,6 +244,7 @@ impl<'a> Stage<'a> {
 
     /// Paths that a relationship names, on the stage; `None` if nothing is said of it.
     pub(super) fn targets(&self, prim: usize, name: &str) -> Option<Vec<String>> {
+        self.ask(prim, name);
         let edits: Vec<_> = self
             .properties(prim, name)
             .filter_map(|(node, property)| Some((node, property.targets.as_ref()?)))
@@ -252,6 +265,9 @@ impl<'a> Stage<'a> {
     }
 
     pub(super) fn has_schema(&self, prim: usize, schema: &str) -> bool {
+        if !self.asked_schemas.borrow().contains(schema) {
+            self.asked_schemas.borrow_mut().insert(schema.to_owned());
+        }
         let prim = self.prims.get(prim);
         prim.is_some_and(|prim| prim.schemas.iter().any(|own| own == schema))
     }

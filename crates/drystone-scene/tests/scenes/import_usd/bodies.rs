@@ -94,7 +94,9 @@ fn nested_transforms_and_scales_make_the_right_sizes_and_masses() {
     }
 }"#,
     );
-    let Imported { scene, unsupported } = import(&text);
+    let Imported {
+        scene, unsupported, ..
+    } = import(&text);
     assert_eq!(unsupported, Vec::<String>::new());
     let thing = body(&scene, "thing");
     // Theirs is at (1, 2, 0).
@@ -148,7 +150,9 @@ def Sphere "ball" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisio
     uniform token[] xformOpOrder = ["xformOp:translate"]
 }"#,
     );
-    let Imported { scene, unsupported } = import(&text);
+    let Imported {
+        scene, unsupported, ..
+    } = import(&text);
     let names: Vec<&str> = scene
         .bodies
         .iter()
@@ -223,7 +227,9 @@ def PhysicsCollisionGroup "ghosts" (prepend apiSchemas = ["CollectionAPI:collide
         ball("ghost", 1.0, ""),
         ball("paired", 2.0, "rel physics:filteredPairs = </floor>"),
     ));
-    let Imported { scene, unsupported } = import(&text);
+    let Imported {
+        scene, unsupported, ..
+    } = import(&text);
     assert!(
         unsupported
             .iter()
@@ -275,7 +281,9 @@ fn meshes_follow_their_approximation() {
         ]
         .concat(),
     );
-    let Imported { scene, unsupported } = import(&text);
+    let Imported {
+        scene, unsupported, ..
+    } = import(&text);
     // The tetrahedron is convex, so its hull is itself.
     assert_eq!(unsupported, Vec::<String>::new());
     let shape = |name: &str| body(&scene, name).shape.as_ref().unwrap();

@@ -93,6 +93,7 @@ fn pendulums_swing_on_joints_of_each_kind_that_turns() {
         let Imported {
             mut scene,
             unsupported,
+            ..
         } = import(&text);
         assert_eq!(unsupported, Vec::<String>::new());
         assert_eq!(scene.joints[0].kind, kind);
