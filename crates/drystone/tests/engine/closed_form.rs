@@ -3,7 +3,7 @@
 //! The oracle of the tests of impacts. All impulses are magnitudes along the
 //! unit normal `n`, in N·s, and velocities are in m/s.
 
-use drystone::{Components, Linear, Space};
+use drystone::{Linear, Space};
 
 /// A particle hits a fixed obstacle whose surface normal `n` points to the particle.
 ///
