@@ -364,6 +364,14 @@ fn unfit(error: &BodyError, body: &Body, path: &FieldPath) -> Flaw {
         BodyError::NotFinite("centre of mass") => path.key("mass_properties").key("center"),
         BodyError::NotFinite("force") => path.key("pushes"),
         BodyError::NotFinite(what) => path.key(*what),
+        BodyError::Range {
+            what: what @ ("position" | "velocity" | "spin"),
+            ..
+        } => path.key(*what),
+        BodyError::Range { what: "mass", .. } if body.mass.is_some() => path.key("mass"),
+        BodyError::Range { what: "mass", .. } if body.density.is_some() => path.key("density"),
+        BodyError::Range { .. } if body.mass_properties.is_some() => path.key("mass_properties"),
+        BodyError::Range { .. } => path.key("shape"),
         BodyError::Rotation => path.key("rotation"),
         BodyError::Mass { .. } if body.mass.is_some() => path.key("mass"),
         BodyError::Mass { .. } if body.density.is_some() => path.key("density"),

@@ -132,7 +132,8 @@ fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> 
         }
     }
     joint::add_all(scene, &mut world)?;
-    let mut warnings = overlap::check(&mut world, &added)?;
+    overlap::check_ratios(&world, &added)?;
+    let mut warnings = overlap::check(&world, &added)?;
     warnings.extend(scene.bodies.iter().filter_map(inertia::impossible));
     for (entry, given) in scene.deformables.iter().enumerate() {
         let path = FieldPath::default().key("deformables").index(entry);

@@ -5,9 +5,10 @@
 //! deep overlap is allowed, because the engine pushes bodies apart at a bounded speed, but it is
 //! rarely meant and is told as a [`Warning`].
 
-use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::ControlFlow;
 
+use drystone::model::range;
 use drystone::{Components, Geometry, Linear, Pose, World};
 
 use super::dimension::Dimension;
@@ -19,6 +20,11 @@ const MOST_TOLD: usize = 10;
 
 /// An overlap is deep from this part of the thinner body's half thickness on.
 const DEEP: f64 = 0.02;
+
+/// Pairs that may overlap deeply at the start, and more of them for each body: a heap that was poured
+/// by another program has a few for each, bodies that are all in one place have half the square.
+const MOST_DEEP: usize = 100_000;
+const MOST_DEEP_A_BODY: usize = 4;
 
 /// Something in a scene that can be simulated but may not be meant.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,43 +70,78 @@ impl Added {
 }
 
 /// Looks at all pairs that touch at the start; `added` has the world's bodies in order.
-pub(super) fn check<S: Dimension>(
-    world: &mut World<S>,
-    added: &[Added],
-) -> Result<Vec<Warning>, Flaw> {
+pub(super) fn check<S: Dimension>(world: &World<S>, added: &[Added]) -> Result<Vec<Warning>, Flaw> {
     let slop = world.settings().contact.slop;
     let thickness = |k: usize| added.get(k).copied().unwrap_or_default().thickness;
-    let mut deep: Vec<_> = depths(world)
-        .into_iter()
-        .filter(|&((a, b), depth)| depth > slop.max(DEEP * thickness(a).min(thickness(b))))
-        .collect();
-    for &((a, b), _) in &deep {
-        if is_same_pose(world, a, b) {
-            let (name_a, name_b) = (world.bodies().name(a), world.bodies().name(b));
-            let entry = added.get(b).copied().unwrap_or_default().entry;
-            let path = FieldPath::default().key("bodies").index(entry);
-            let problem = format!("bodies `{name_a}` and `{name_b}` are at the same pose");
-            return Err(Flaw::new(path, problem).help("move or remove one of them"));
+    let most = MOST_DEEP + MOST_DEEP_A_BODY * world.bodies().len();
+    let mut deep: Vec<((usize, usize), f64)> = Vec::new();
+    let flaw = world.for_each_overlap(|a, b, depth| {
+        if depth <= slop.max(DEEP * thickness(a).min(thickness(b))) {
+            return ControlFlow::Continue(());
         }
+        deep.push(((a, b), depth));
+        let entry = added.get(b).copied().unwrap_or_default().entry;
+        let path = FieldPath::default().key("bodies").index(entry);
+        let (name_a, name_b) = (world.bodies().name(a), world.bodies().name(b));
+        if is_same_pose(world, a, b) {
+            let problem = format!("bodies `{name_a}` and `{name_b}` are at the same pose");
+            return ControlFlow::Break(Flaw::new(path, problem).help("move or remove one of them"));
+        }
+        if deep.len() > most {
+            return ControlFlow::Break(too_many(path, [name_a, name_b], most));
+        }
+        ControlFlow::Continue(())
+    });
+    if let Some(flaw) = flaw {
+        return Err(flaw);
     }
     // Deepest first; equals stay in the order of the bodies.
     deep.sort_by(|x, y| y.1.total_cmp(&x.1));
     Ok(tell(world, &deep))
 }
 
-/// Depth in m of every pair that overlaps, of which at least one body can move.
-fn depths<S: Dimension>(world: &mut World<S>) -> BTreeMap<(usize, usize), f64> {
-    let mut depths = BTreeMap::new();
-    for contact in world.contacts().iter().filter(|c| c.is_touch()) {
-        let depth = -contact.point.separation;
-        if depth > 0.0 {
-            let deepest: &mut f64 = depths
-                .entry((contact.a as usize, contact.b as usize))
-                .or_default();
-            *deepest = deepest.max(depth);
+fn too_many(path: FieldPath, [a, b]: [&str; 2], most: usize) -> Flaw {
+    let problem = format!(
+        "more than {most} pairs of bodies overlap deeply at the start, the most that a scene of so \
+         many bodies may have ({MOST_DEEP} and {MOST_DEEP_A_BODY} a body); the last one looked at is \
+         `{a}` and `{b}`"
+    );
+    Flaw::new(path, problem).help("move the bodies apart, or let them not meet: `meets`, `groups`")
+}
+
+/// Refuses masses and sizes of bodies that move whose ratio double precision can't tell.
+pub(super) fn check_ratios<S: Dimension>(world: &World<S>, added: &[Added]) -> Result<(), Flaw> {
+    let bodies = world.bodies();
+    let moving = || (0..bodies.len()).filter(|&k| bodies.is_dynamic(k));
+    let masses = moving().map(|k| (k, bodies.mass(k)));
+    let sizes = moving().map(|k| (k, bodies.size(k)));
+    let apart = [
+        (
+            "kg",
+            "mass",
+            range::MASS_RATIO,
+            range::too_far_apart(masses, range::MASS_RATIO),
+        ),
+        (
+            "m",
+            "size",
+            range::SIZE_RATIO,
+            range::too_far_apart(sizes, range::SIZE_RATIO),
+        ),
+    ];
+    for (unit, what, most, ends) in apart {
+        if let Some([(a, greatest), (b, least)]) = ends {
+            let entry = added.get(b).copied().unwrap_or_default().entry;
+            let path = FieldPath::default().key("bodies").index(entry);
+            let (a, b) = (bodies.name(a), bodies.name(b));
+            let problem = format!(
+                "the {what} of `{a}`, {greatest:e} {unit}, is more than {most:e} times that of `{b}`, \
+                 {least:e} {unit}: more than double precision can tell apart"
+            );
+            return Err(Flaw::new(path, problem));
         }
     }
-    depths
+    Ok(())
 }
 
 fn is_same_pose<S: Dimension>(world: &World<S>, a: usize, b: usize) -> bool {

@@ -24,6 +24,7 @@ use crate::geometry::shape::Pose;
 use crate::judge::Ledger;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, Kind, Motion};
+use crate::model::range;
 use crate::parallel::shared_slice::Shared;
 use crate::parallel::thread_pool;
 
@@ -294,19 +295,21 @@ pub fn first_not_finite<S: Space>(bodies: &Bodies<S>) -> Option<usize> {
     (0..bodies.len()).find(|&k| !is_finite(bodies, k))
 }
 
-/// The same on several threads.
-pub(crate) fn first_not_finite_by<S: Space>(bodies: &Bodies<S>, threads: u32) -> Option<usize> {
-    let found = thread_pool::gather_from(bodies.len(), threads as usize, |mut part, found| {
-        found.extend(part.find(|&k| !is_finite(bodies, k)));
-    });
-    found.first().copied()
-}
-
 /// Whether a body's state is made of numbers.
-fn is_finite<S: Space>(bodies: &Bodies<S>, k: usize) -> bool {
+pub(crate) fn is_finite<S: Space>(bodies: &Bodies<S>, k: usize) -> bool {
     let motion = &bodies.motion[k];
     bodies.position[k].is_finite()
         && S::is_near_unit(bodies.rotation[k])
         && motion.linear.is_finite()
         && motion.spin.is_finite()
+}
+
+/// The first body whose state is not finite or beyond its range, by several threads.
+pub(crate) fn first_out_of_range_by<S: Space>(bodies: &Bodies<S>, threads: u32) -> Option<usize> {
+    let is_bad =
+        |k: &usize| !S::is_near_unit(bodies.rotation[*k]) || range::beyond(bodies, *k).is_some();
+    let found = thread_pool::gather_from(bodies.len(), threads as usize, |mut part, found| {
+        found.extend(part.find(is_bad));
+    });
+    found.first().copied()
 }

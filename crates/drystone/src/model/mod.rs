@@ -5,4 +5,5 @@ pub(crate) mod changes;
 pub mod deformable;
 pub mod joint;
 pub mod material;
+pub mod range;
 pub mod script;

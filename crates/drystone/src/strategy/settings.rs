@@ -8,6 +8,7 @@ use crate::contact::problem::impact_law::ImpactLaw;
 use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::model::deformable::Integrator;
+use crate::model::range;
 use crate::solver::SolverKind;
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +92,42 @@ impl<S: Space> Settings<S> {
         Ok(())
     }
 
+    /// Whether the settings are in the range of [`crate::model::range`]; they are numbers.
+    fn check_range(&self) -> Result<(), SettingsError> {
+        let gravity = (0..S::DIM)
+            .map(|axis| self.gravity.component(axis).abs())
+            .fold(0.0, f64::max);
+        let beyond = [
+            (
+                "gravity",
+                "at most 1e9 m/s² along each axis",
+                gravity > range::GRAVITY,
+                gravity,
+            ),
+            (
+                "dt (s)",
+                "at least 1e-7 s",
+                self.dt < range::STEP[0],
+                self.dt,
+            ),
+            ("dt (s)", "at most 1e3 s", self.dt > range::STEP[1], self.dt),
+            (
+                "margin (m)",
+                "at most 1e9 m",
+                self.margin > range::MARGIN,
+                self.margin,
+            ),
+        ];
+        let first = beyond.into_iter().find(|(.., is_beyond, _)| *is_beyond);
+        first.map_or(Ok(()), |(field, expected, _, value)| {
+            Err(SettingsError {
+                field,
+                expected,
+                value: format!("{value:e}"),
+            })
+        })
+    }
+
     /// Whether the settings can be used.
     pub fn check(&self) -> Result<(), SettingsError> {
         let positive = "a finite number greater than 0";
@@ -131,6 +168,6 @@ impl<S: Space> Settings<S> {
                 });
             }
         }
-        Ok(())
+        self.check_range()
     }
 }

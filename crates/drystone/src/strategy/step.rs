@@ -19,6 +19,7 @@ use crate::model::changes::Changes;
 use crate::model::deformable::{Deformables, Integrator};
 use crate::model::joint::Joints;
 use crate::model::material::Materials;
+use crate::model::range;
 use crate::solver::{SolveReport, SolverKind};
 use std::any::Any;
 use std::fmt::Debug;
@@ -195,12 +196,34 @@ impl<S: Space> StepInput<'_, S> {
         }
     }
 
-    /// Whether all bodies' states are numbers.
-    pub(crate) fn check_finite(&self) -> Result<(), Failure<S>> {
-        match integrate::first_not_finite_by(self.bodies, self.settings.threads) {
-            Some(body) => Err(Failure::NotFinite(Some(body))),
-            None => Ok(()),
-        }
+    /// Refuses states that are no numbers or out of range.
+    pub(crate) fn check_range(&self) -> Result<(), Failure<S>> {
+        let bodies = &*self.bodies;
+        let Some(k) = integrate::first_out_of_range_by(bodies, self.settings.threads) else {
+            return Ok(());
+        };
+        let what = range::beyond(bodies, k).filter(|_| integrate::is_finite(bodies, k));
+        Err(what.map_or(Failure::NotFinite(Some(k)), |what| {
+            Failure::OutOfRange(k, what)
+        }))
+    }
+
+    /// Refuses velocities that forces lead to, before anything is looked for along them, if they are
+    /// no numbers or out of range.
+    pub(crate) fn check_free(&self, free: &[Motion<S>]) -> Result<(), Failure<S>> {
+        let is_in_range = |motion: &Motion<S>| {
+            range::within(motion.linear, range::SPEED) && range::within(motion.spin, range::SPIN)
+        };
+        let Some(k) = free.iter().position(|motion| !is_in_range(motion)) else {
+            return Ok(());
+        };
+        let is_number = free[k].linear.is_finite() && free[k].spin.is_finite();
+        let what = "velocity (at most 1e9 m/s and 1e9 rad/s along and about each axis)";
+        Err(if is_number {
+            Failure::OutOfRange(k, what)
+        } else {
+            Failure::NotFinite(Some(k))
+        })
     }
 
     /// Puts what passed through something back to where it touched it.
@@ -219,7 +242,9 @@ impl<S: Space> StepInput<'_, S> {
             apart: joints.apart(),
         };
         let held = hold_back(self.bodies, self.before, &rules, near, is_tied);
-        if held.iter().any(|&k| self.bodies.node_of[k as usize] == 0) {
+        // Nodes too: one that a half-space holds back leaves its faces elsewhere than they were proved
+        // to be free of what is near them.
+        if !held.is_empty() {
             hold_deformables(self.deformables, self.bodies, self.before, near.dt);
         }
     }
@@ -246,6 +271,8 @@ pub(crate) enum Failure<S: Space> {
     Infeasible([u32; 2], S::Vector),
     /// The state of a body (by number, where it is known) is no number.
     NotFinite(Option<usize>),
+    /// The state of a body (by number) is beyond the range of numbers in this, with its bound.
+    OutOfRange(usize, &'static str),
     /// The elastic forces of a deformable, by its name, are no numbers.
     Elastic(String),
 }

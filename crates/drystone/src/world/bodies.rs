@@ -8,6 +8,7 @@ use crate::geometry::Space;
 use crate::geometry::shape::Pose;
 use crate::math::algebra::Linear;
 use crate::model::body::{Bodies, Body, BodyError, BodyId, Groups, Motion};
+use crate::model::range;
 
 impl<S: Space> World<S> {
     /// Adds a body.
@@ -106,6 +107,11 @@ impl<S: Space> World<S> {
         if !pose.position.is_finite() {
             return Err(AccessError::NotFinite("position"));
         }
+        if !range::within(pose.position, range::POSITION) {
+            return Err(AccessError::OutOfRange(
+                "position (at most 1e12 m along each axis)",
+            ));
+        }
         if !S::is_near_unit(pose.rotation) {
             return Err(AccessError::Rotation);
         }
@@ -124,6 +130,11 @@ impl<S: Space> World<S> {
         let k = self.index(id)?;
         if !(motion.linear.is_finite() && motion.spin.is_finite()) {
             return Err(AccessError::NotFinite("velocity"));
+        }
+        let is_slow = range::within(motion.linear, range::SPEED);
+        if !(is_slow && range::within(motion.spin, range::SPIN)) {
+            let what = "velocity (at most 1e9 m/s and 1e9 rad/s along and about each axis)";
+            return Err(AccessError::OutOfRange(what));
         }
         if self.bodies.is_dynamic(k) {
             self.bodies.motion[k] = motion;

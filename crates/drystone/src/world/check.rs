@@ -143,6 +143,12 @@ impl<S: Space> World<S> {
                 step: self.step + 1,
                 time,
             },
+            Failure::OutOfRange(body, what) => StepError::OutOfRange {
+                body: self.bodies.name(body).to_owned(),
+                what,
+                step: self.step + 1,
+                time,
+            },
             Failure::Elastic(name) => StepError::Elastic(name),
         }
     }

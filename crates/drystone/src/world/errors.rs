@@ -20,6 +20,21 @@ pub enum StepError {
         /// Time at the start of that step, s.
         time: f64,
     },
+    /// A body's state left the range of numbers that are supported ([`crate::model::range`]).
+    #[error(
+        "the {what} of `{body}` would be out of range after step {step} (t = {time} s); \
+         the world stays at the last good step. A smaller dt or smaller forces may help"
+    )]
+    OutOfRange {
+        /// Name of the body.
+        body: String,
+        /// What of it, with its bound.
+        what: &'static str,
+        /// The step that failed, counted from 1.
+        step: u64,
+        /// Time at the start of that step, s.
+        time: f64,
+    },
     /// Something in a world that its strategy does not serve.
     #[error(
         "the strategy `{strategy}` does not serve {}{of}; {}",
@@ -90,6 +105,9 @@ pub enum AccessError {
     /// A number that is not finite.
     #[error("{0} must be made of finite numbers")]
     NotFinite(&'static str),
+    /// A number beyond what is supported ([`crate::model::range`]): which, with its bound.
+    #[error("out of range: {0}")]
+    OutOfRange(&'static str),
     /// A rotation that is not one.
     #[error("rotation must be within 1e-3 of unit length")]
     Rotation,

@@ -1,9 +1,11 @@
 //! Settings and time of a world, and what can be read after a step.
 
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 
 use super::{Energy, World};
 use crate::contact::detection::Contact;
+use crate::contact::overlaps::for_each_overlap;
 use crate::geometry::Space;
 use crate::geometry::shape::{Geometry, Separation};
 use crate::judge::law::Answered;
@@ -108,6 +110,17 @@ impl<S: Space> World<S> {
         let (pose_a, pose_b) = (self.pose(a)?, self.pose(b)?);
         let shape = |id: BodyId| &self.bodies.shape[id.index()];
         S::Shape::separation((shape(a), &pose_a), (shape(b), &pose_b))
+    }
+
+    /// Calls `visit(a, b, depth)` with the places of every two bodies that may touch and overlap
+    /// (a < b), and how deep (m), in their order, until it breaks. Deformables are left out. Nothing
+    /// is kept: a program that stops after so many pairs needs little time and memory however many
+    /// there are.
+    pub fn for_each_overlap<B>(
+        &self,
+        visit: impl FnMut(usize, usize, f64) -> ControlFlow<B>,
+    ) -> Option<B> {
+        for_each_overlap(&self.bodies, &self.pair_rules(), visit)
     }
 
     /// Friction and restitution where two bodies touch.

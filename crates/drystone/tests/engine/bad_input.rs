@@ -176,7 +176,7 @@ fn a_state_that_becomes_infinite_stops_at_the_last_good_step() {
         assert!(world.steps() < 100_000, "it should have overflowed by now");
     };
     assert!(
-        matches!(&error, StepError::NotFinite { body, .. } if body == "rocket"),
+        matches!(&error, StepError::OutOfRange { body, .. } if body == "rocket"),
         "{error}"
     );
     assert_eq!(

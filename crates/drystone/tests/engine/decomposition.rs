@@ -209,3 +209,90 @@ fn meshes_that_are_no_solids_are_refused() {
         );
     }
 }
+
+/// A solid of six points 5 cm from a surface of one triangle has nothing to do with it: what of it
+/// is over the triangle is behind the triangle's plane, on the side that its middle is not on.
+#[test]
+fn a_solid_beside_a_triangle_does_not_touch_what_its_plane_cuts() {
+    let triangle = [
+        DVec3::new(0.5, 0.5, -2.0),
+        DVec3::new(0.5, 0.5, 2.0),
+        DVec3::new(1.0, 0.5, 2.0),
+    ];
+    let surface = Shape3::mesh(triangle.to_vec(), vec![[0, 1, 2]]).unwrap();
+    let points = [
+        [0.5, 0.0, 1.0],
+        [0.0, -3.0, 1.0],
+        [0.5, 0.0, -1.0],
+        [0.0, -3.0, -1.0],
+        [-0.5, 0.0, 1.0],
+        [-0.5, 0.0, -1.0],
+    ]
+    .map(DVec3::from_array);
+    let triangles = [
+        [1, 2, 0],
+        [1, 5, 3],
+        [5, 0, 2],
+        [1, 0, 4],
+        [2, 3, 5],
+        [1, 3, 2],
+        [1, 4, 5],
+        [5, 4, 0],
+    ];
+    let moving = solid(&(points.to_vec(), triangles.to_vec()));
+    let place = DVec3::new(1.557_367_939_329_719_5, 2.565_163_038_013_023, 0.0);
+    let turn = DQuat::from_rotation_z((-31.2749_f64).to_radians());
+    for name in ["velocity", "realtime"] {
+        let strategy = Strategy::named(name).unwrap();
+        let mut world = World3::new(Settings {
+            dt: strategy.usual_dt(),
+            strategy,
+            gravity: DVec3::ZERO,
+            ..Settings::default()
+        })
+        .unwrap();
+        world.add(Body::fixed(surface.clone())).unwrap();
+        let body = Body::rigid(moving.clone()).at(place).turned(turn);
+        let id = world.add(body).unwrap();
+        let deepest = world.contacts().iter().map(|c| c.point.separation);
+        let deepest = deepest.fold(f64::INFINITY, f64::min);
+        assert!(deepest > 0.04, "{name}: {deepest} m");
+        for _ in 0..60 {
+            world.step().unwrap();
+        }
+        let moved = (world.pose(id).unwrap().position - place).length();
+        assert!(moved < 1e-9, "{name}: {moved} m");
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(400))]
+    /// No contact of a convex solid with a surface of a few triangles is deep while they are apart.
+    #[test]
+    fn solids_apart_from_a_surface_have_no_deep_contacts(
+        cloud in proptest::collection::vec(proptest::array::uniform3(-1.0..1.0_f64), 6..12),
+        corners in proptest::array::uniform4(proptest::array::uniform3(-2.0..2.0_f64)),
+        at in proptest::array::uniform3(-3.0..3.0_f64),
+        about in proptest::array::uniform3(-3.0..3.0_f64),
+    ) {
+        let cloud: Vec<DVec3> = cloud.into_iter().map(DVec3::from_array).collect();
+        let corners = corners.map(DVec3::from_array);
+        let shapes = (Shape3::hull(&cloud), Shape3::mesh(corners.to_vec(), vec![[0, 1, 2], [1, 3, 2]]));
+        if let (Ok(hull), Ok(surface)) = shapes {
+            let pose = Pose::<D3> {
+                position: DVec3::from_array(at),
+                rotation: DQuat::from_scaled_axis(DVec3::from_array(about)),
+            };
+            let origin = Pose::<D3>::default();
+            let gap = Shape3::separation((&surface, &origin), (&hull, &pose)).unwrap().distance;
+            let mut contacts = Vec::new();
+            Shape3::contacts((&surface, &origin), (&hull, &pose), 0.5, &mut contacts);
+            for contact in &contacts {
+                proptest::prop_assert!(
+                    gap <= 1e-6 || contact.separation > -1e-6,
+                    "{} m apart, but {} m deep", gap, -contact.separation
+                );
+            }
+        }
+    }
+}

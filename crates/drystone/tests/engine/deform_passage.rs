@@ -306,3 +306,47 @@ fn a_closing_box_ends_infeasible_and_never_cuts_the_cloth() {
     assert_eq!(world.intersections().unwrap(), []);
     assert!(world.nodes(cloth).is_ok());
 }
+
+/// A cloth falls on a floor, ten bricks after it: nodes that the floor holds back take their faces
+/// along, and no corner of a brick may be where these come to be. Floors with and without bounds.
+#[test]
+fn bricks_on_a_falling_cloth_do_not_pass_it_on_a_floor_without_bounds() {
+    let half = DVec3::new(0.06, 0.03, 0.1);
+    let floors = [
+        (Shape3::half_space(DVec3::Y).unwrap(), 0.0),
+        (Shape3::cuboid(DVec3::new(2.0, 0.1, 2.0)).unwrap(), -0.1),
+    ];
+    for (floor, height) in floors {
+        for dt in [1.0 / 120.0, 1.0 / 60.0] {
+            let mut world = world(9.81);
+            world.settings_mut().dt = dt;
+            let floor = Body::fixed(floor.clone()).at(DVec3::Y * height);
+            world.add(floor).unwrap();
+            let mesh = Mesh::<D3>::cloth([1.0; 2], [12; 2]);
+            let mesh = mesh.placed(&Pose::at(DVec3::Y * 0.3));
+            world
+                .add_deformable(Deformable::new(mesh, woven()))
+                .unwrap();
+            let mut bricks = Vec::new();
+            for k in 0..10 {
+                let (row, column) = (f64::from(k / 5), f64::from(k % 5));
+                let at = DVec3::new(0.16 * (column - 2.0), 0.45 + 0.25 * row, 0.1 * (row - 0.5));
+                let turn =
+                    DQuat::from_axis_angle(DVec3::new(0.3, 1.0, 0.2).normalize(), f64::from(k));
+                let brick = Body::rigid(Shape3::cuboid(half).unwrap());
+                bricks.push(world.add(brick.at(at).turned(turn)).unwrap());
+            }
+            for step in 1..=(1.0 / dt) as u32 {
+                world.step().unwrap();
+                let found = world.audit().unwrap().intersections;
+                let with_brick = found
+                    .iter()
+                    .find(|i| i.bodies.iter().any(|id| bricks.contains(id)));
+                assert!(
+                    with_brick.is_none(),
+                    "step {step} of {dt} s: {with_brick:?}"
+                );
+            }
+        }
+    }
+}

@@ -3,8 +3,8 @@
 
 use drystone::glam::{DQuat, DRot2, DVec2, DVec3};
 use drystone::{
-    Algebra, Body, Components, D2, D3, Geometry, Pose, Settings, Shape2, Shape3, Space, Strategy,
-    World, World2, World3,
+    Algebra, Body, Components, D2, D3, Geometry, Pose, Settings, Shape2, Shape3, Space, StepError,
+    Strategy, World, World2, World3,
 };
 use proptest::prelude::*;
 
@@ -184,7 +184,12 @@ proptest! {
             let spin = DVec3::Z * -rate;
             let id = world.add(Body::rigid(rod).turned(turn).spinning(spin)).unwrap();
             for _ in 0..4 {
-                world.step().unwrap();
+                let step = world.step();
+                // Struck at its tip it may whirl beyond all bounds: the run ends before the wall.
+                if matches!(step, Err(StepError::OutOfRange { .. })) {
+                    break;
+                }
+                step.unwrap();
                 let pose = world.pose(id).unwrap();
                 // The half that was above the wall is above it still, or away from it.
                 let tip = pose.point(DVec3::X);

@@ -41,13 +41,14 @@ pub(crate) struct Small<const T: usize> {
 
 impl Small<1> {
     /// A step of single precision is more than a difference in double precision and a conversion
-    /// round away.
+    /// round away. What is beyond all numbers of single precision is as far as these go: infinite
+    /// bounds are those of places that no box has.
     fn around<S: Space>(bounds: &Bounds<S>, origin: S::Vector) -> Self {
         let lower = (bounds.lower - origin).to_array3();
         let upper = (bounds.upper - origin).to_array3();
         Self {
-            lower: [lower.map(|x| (x as f32).next_down())],
-            upper: [upper.map(|x| (x as f32).next_up())],
+            lower: [lower.map(|x| (x as f32).next_down().clamp(f32::MIN, f32::MAX))],
+            upper: [upper.map(|x| (x as f32).next_up().clamp(f32::MIN, f32::MAX))],
         }
     }
 }

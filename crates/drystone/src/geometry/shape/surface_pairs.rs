@@ -55,10 +55,17 @@ macro_rules! surface_pairs {
                     }
                     part_on_part((&piece, a.1), (part, &pose_b), margin, out);
                     let normal = out.get(start).map(|p| a.1.rotation.inverse() * p.normal);
+                    let is_apart = out[start..].iter().all(|p| p.separation > 0.0);
                     let verdict = a.0.verdict(index, &piece, normal);
                     if verdict != Verdict::Keep {
                         let found = out.split_off(start);
-                        on_face((a.0, &piece, a.1), (part, &between), verdict, margin, out);
+                        on_face(
+                            (a.0, &piece, a.1),
+                            (part, &between),
+                            (verdict, is_apart),
+                            margin,
+                            out,
+                        );
                         if part.kind() == ConvexKind::Other && verdict != Verdict::Other {
                             let end = spare.len();
                             spare.extend(found);
@@ -112,11 +119,13 @@ macro_rules! surface_pairs {
         /// Contact with the face of a surface's piece by the face's own normal.
         ///
         /// Where a body overlaps a joint sideways by more than it overlaps the face, it is the
-        /// business of another piece; so what is deep is left out, unless the face was found.
+        /// business of another piece; so what is deep is left out, unless the face was found. What is
+        /// apart from the piece may lie behind the face's plane, beside the face or over its other
+        /// side, and is no contact of its front at all.
         fn on_face(
             (surface, piece, pose): (&Surface, &Convex, &$RigidPose),
             (part, between): (&Convex, &$RigidPose),
-            verdict: Verdict,
+            (verdict, is_apart): (Verdict, bool),
             margin: f64,
             out: &mut Vec<ContactPoint<$space>>,
         ) {
@@ -132,6 +141,7 @@ macro_rules! surface_pairs {
             let deepest = match (verdict, surface.seams.front) {
                 (Verdict::Face | Verdict::Back, _) => f64::INFINITY,
                 (_, Front::Ground) => 2.0 * part.reach(),
+                _ if is_apart => 1e-9 * part.reach(),
                 _ => 0.1 * part.reach(),
             };
             let start = out.len();

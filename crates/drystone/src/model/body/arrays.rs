@@ -6,6 +6,7 @@ use crate::geometry::Space;
 use crate::geometry::shape::{Bounds, Geometry, Pose};
 use crate::math::algebra::{Components, Linear};
 use crate::model::material::MaterialId;
+use crate::model::range;
 use crate::parallel::shared_slice::Shared;
 use crate::parallel::thread_pool;
 use drystone_frame::StateHash;
@@ -263,6 +264,12 @@ impl<S: Space> Bodies<S> {
         self.inertial[index].mass
     }
 
+    /// Distance of a body's furthest point from its centre of mass, m: infinite for half-spaces.
+    #[must_use]
+    pub fn size(&self, index: usize) -> f64 {
+        self.radius[index]
+    }
+
     /// The name of the body at a place.
     #[must_use]
     pub fn id(&self, index: usize) -> BodyId {
@@ -358,6 +365,7 @@ impl<S: Space> Bodies<S> {
     pub(crate) fn push(&mut self, body: Body<S>, density: f64) -> Result<BodyId, BodyError> {
         let (inertial, center) = checked_inertial(&body, density)?;
         check_numbers(&body)?;
+        check_range(&body, &inertial, center)?;
         if let Kind::Kinematic(script) = &body.kind {
             script.check()?;
         }
@@ -469,6 +477,78 @@ fn check_numbers<S: Space>(body: &Body<S>) -> Result<(), BodyError> {
         }
     }
     Ok(())
+}
+
+/// Whether a body is in the range of [`crate::model::range`].
+fn check_range<S: Space>(
+    body: &Body<S>,
+    inertial: &Inertial<S>,
+    center: S::Vector,
+) -> Result<(), BodyError> {
+    let largest = |numbers: [f64; 3]| {
+        numbers
+            .into_iter()
+            .fold(0.0, |most: f64, x| most.max(x.abs()))
+    };
+    let size = body.shape.radius_about(center);
+    let mut checks = vec![
+        (
+            "position",
+            "at most 1e12 m along each axis",
+            largest(body.pose.position.to_array3()),
+            [0.0, range::POSITION],
+        ),
+        (
+            "velocity",
+            "at most 1e9 m/s along each axis",
+            largest(body.velocity.to_array3()),
+            [0.0, range::SPEED],
+        ),
+        (
+            "spin",
+            "at most 1e9 rad/s about each axis",
+            largest(body.spin.to_array3()),
+            [0.0, range::SPIN],
+        ),
+        (
+            "centre of mass",
+            "at most 1e9 m from the shape's origin along each axis",
+            largest(center.to_array3()),
+            [0.0, range::SIZE[1]],
+        ),
+    ];
+    if size.is_finite() {
+        checks.push((
+            "size",
+            "1e-9 m to 1e9 m from the centre of mass to the furthest point",
+            size,
+            range::SIZE,
+        ));
+    }
+    if inertial.mass.is_finite() {
+        checks.push(("mass", "1e-18 kg to 1e18 kg", inertial.mass, range::MASS));
+    }
+    if body.kind == Kind::Rigid {
+        let about = |axis| {
+            let unit = S::Spin::default().with_component(axis, 1.0);
+            S::apply_inertia(&inertial.inertia, unit).component(axis)
+        };
+        for axis in 0..S::SPIN_DIM {
+            let expected = "1e-40 kg·m² to 1e24 kg·m² about each axis";
+            checks.push(("inertia", expected, about(axis), range::INERTIA));
+        }
+    }
+    let beyond = |value: f64, [least, most]: [f64; 2]| !(least <= value && value <= most);
+    let first = checks
+        .into_iter()
+        .find(|&(_, _, value, bounds)| beyond(value, bounds));
+    first.map_or(Ok(()), |(what, expected, value, _)| {
+        Err(BodyError::Range {
+            what,
+            expected,
+            value,
+        })
+    })
 }
 
 /// The box around a shape in its own axes, from `center`.

@@ -263,6 +263,16 @@ pub enum BodyError {
     /// A number that is not finite.
     #[error("{0} must be made of finite numbers")]
     NotFinite(&'static str),
+    /// A number beyond what is supported ([`crate::model::range`]).
+    #[error("{what} must be {expected}, not {value:e}")]
+    Range {
+        /// Which number.
+        what: &'static str,
+        /// What would be right, with its unit.
+        expected: &'static str,
+        /// What was given.
+        value: f64,
+    },
     /// A rotation that is not one.
     #[error("rotation must be a unit quaternion or angle (within 1e-3 of length 1)")]
     Rotation,

@@ -30,11 +30,9 @@
 //!   until they change by less than 2 %.
 //! * **Scripted bodies** go their way as far as the rest lets them within the same search; where
 //!   nothing can give way, the step fails as infeasible and says where.
-//! * **Rotation**: θ is counted from the start of the step, with inertia as at its start, and q\*
-//!   holds the turn of free flight ([`crate::dynamics::integrate`]). So the impulse of contact is exactly what
-//!   changes the angular momentum, which the certificate looks at. The road not taken: inertia by
-//!   second moments of the rotation matrix, which is exact for large turns but whose momentum is
-//!   that of a matrix and not of a spin.
+//! * **Rotation**: θ is counted from the start of the step, and q\* holds the turn of free flight
+//!   ([`crate::dynamics::integrate`]). What resists turning is how far the body's mass is from where free flight
+//!   takes it (module `spun`), in the plane and where axes are locked ½(θ − θ\*)ᵀI(θ − θ\*).
 //! * **Attached nodes** have no unknowns: their bodies' carry them (module `carried`).
 //!
 //! A barrier pushes at a distance, so the certificate's residual is about d/h of the gaps that are
@@ -48,6 +46,7 @@ mod newton;
 mod normal_curvature;
 mod potential;
 mod solution;
+mod spin_inertia;
 
 use newton::Start;
 use solution::Evidence;
@@ -157,6 +156,7 @@ impl<S: Space> Stepper<S> for BarrierStepper {
     fn step(&mut self, input: &mut StepInput<'_, S>) -> Result<StepOutput<S>, Failure<S>> {
         let dt = input.settings.dt;
         let (free, mut ledger) = input.apply_forces();
+        input.check_free(&free)?;
         let evidence = minimise(&Start {
             bodies: input.bodies,
             deformables: input.deformables,
@@ -167,7 +167,7 @@ impl<S: Space> Stepper<S> for BarrierStepper {
         })?;
         evidence.enter(&mut ledger);
         input.move_to(evidence.end(input.bodies));
-        input.check_finite()?;
+        input.check_range()?;
         let answered = evidence.answered(input.bodies, &free, dt);
         let contacts = evidence.contacts.len();
         input.contacts.solved = evidence.contacts;

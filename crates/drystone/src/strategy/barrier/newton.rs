@@ -5,6 +5,7 @@ use super::attached_nodes::Carriers;
 use super::contact_terms::Touch;
 use super::coordinates::Coordinates;
 use super::potential::{Potential, State, System};
+use super::spin_inertia::Spun;
 use crate::contact::primitives::{Encounter, Failure, Primitives, Reach, size};
 use crate::contact::rules::PairRules;
 use crate::dynamics::integrate::mean_spin;
@@ -75,8 +76,11 @@ pub(super) fn potential<'a, S: Space>(
         linear: motion.linear * start.dt,
         spin: mean_spin(bodies, k, motion.spin, start.dt) * start.dt,
     };
+    let goal: Vec<Motion<S>> = start.free.iter().enumerate().map(goal).collect();
+    let spun = coordinates.bodies.iter().map(|&k| k as usize);
     Potential {
-        goal: start.free.iter().enumerate().map(goal).collect(),
+        spun: spun.map(|k| Spun::new(bodies, k, &goal[k])).collect(),
+        goal,
         damping: Potential::damping_at_start(bodies, start.deformables),
         start: State {
             places: primitives.places(bodies, &still),

@@ -3,6 +3,7 @@
 use super::Barrier;
 use super::contact_terms::{Friction, Term, Touch};
 use super::coordinates::{Columns, Coordinates, MOST};
+use super::spin_inertia::Spun;
 use crate::contact::primitives::{Encounter, Primitives, Witness};
 use crate::contact::rules::PairRules;
 use crate::geometry::Space;
@@ -46,6 +47,8 @@ pub(super) struct Potential<'a, S: Space> {
     pub(super) dt: f64,
     /// q*: how far bodies would go without contact and elasticity.
     pub(super) goal: Vec<Motion<S>>,
+    /// How each unknown body resists turning, where that is not ½(θ − θ*)ᵀI(θ − θ*).
+    pub(super) spun: Vec<Option<Spun>>,
     pub(super) start: State<S>,
     /// Damping of all elements at the start, one after the other, N·s/m.
     pub(super) damping: Vec<f64>,
@@ -114,11 +117,14 @@ impl<S: Space> Potential<'_, S> {
             let size = self.coordinates.sizes[n] as usize;
             let off = self.off(n, k, state);
             let mass = self.coordinates.mass::<S>(n);
+            let spun = &self.spun[n];
+            let size = spun.map_or(size, |_| S::DIM);
             for i in 0..size {
                 for j in 0..size {
                     sum += 0.5 * off[i] * mass[i][j] * off[j];
                 }
             }
+            sum += spun.map_or(0.0, |spun| spun.energy(turn_of(&state.way[k])));
         }
         sum += self.carried_energy(state);
         let mut at = 0;
@@ -252,16 +258,33 @@ impl<S: Space> Potential<'_, S> {
     fn add_masses(&self, matrix: &mut BlockCholesky, state: &State<S>, slope: &mut [f64]) {
         for (n, &k) in self.coordinates.bodies.iter().enumerate() {
             let size = self.coordinates.sizes[n] as usize;
-            let mass = self.coordinates.mass::<S>(n);
+            let mut mass = self.coordinates.mass::<S>(n);
             let off = self.off(n, k as usize, state);
             let start = matrix.start(n as u32);
             let Some(place) = matrix.place(n as u32, n as u32) else {
                 continue;
             };
+            let mut own = [0.0; MOST];
+            for (own, row) in own.iter_mut().zip(&mass) {
+                *own = row.iter().zip(&off).map(|(m, q)| m * q).sum();
+            }
+            if let Some(spun) = &self.spun[n] {
+                // Along each component of θ the body turns by a column of the Jacobian.
+                let turn = turn_of(&state.way[k as usize]);
+                let jacobian = state.jacobians[k as usize].transpose();
+                let slope = jacobian * spun.slope(turn);
+                let curvature = jacobian * spun.curvature(turn) * jacobian.transpose();
+                for i in 0..S::SPIN_DIM {
+                    own[S::DIM + i] = slope[i];
+                    for j in 0..S::SPIN_DIM {
+                        mass[S::DIM + i][S::DIM + j] = curvature.col(j)[i];
+                    }
+                }
+            }
             for (i, row) in mass.iter().enumerate().take(size) {
                 // Symmetric: a row is a column.
                 matrix.add_to_column(place, i, &row[..size]);
-                slope[start + i] += row.iter().zip(&off).map(|(m, q)| m * q).sum::<f64>();
+                slope[start + i] += own[i];
             }
         }
     }
@@ -468,6 +491,11 @@ impl<S: Space> Potential<'_, S> {
         }
         impulses
     }
+}
+
+/// By what a body turned, rad.
+fn turn_of<S: Space>(way: &Motion<S>) -> DVec3 {
+    DVec3::from_array(way.spin.to_array3())
 }
 
 /// The matrix of the last step of Newton's method, whose pattern may do again.

@@ -27,6 +27,8 @@ pub(crate) struct Evidence<S: Space> {
     way: Vec<Motion<S>>,
     /// Velocities that this is, spins in terms of the inertia at the start.
     reached: Vec<Motion<S>>,
+    /// Bodies whose spin at the end is known, rad/s.
+    spins: Vec<(usize, S::Spin)>,
     /// Contacts with their impulses, sorted by bodies, those of deformables last.
     pub(crate) contacts: Vec<Contact<S>>,
     /// Gap of each contact at the start of the step, m.
@@ -86,6 +88,7 @@ impl<S: Space> Evidence<S> {
         made.extend(held.map(|contact| (contact, 0.0)));
         let (contacts, gaps) = made.into_iter().unzip();
         Self {
+            spins: spins_at_end(potential, &state.way, free),
             reached,
             contacts,
             gaps,
@@ -97,7 +100,11 @@ impl<S: Space> Evidence<S> {
 
     /// Where everything is after the step.
     pub(crate) fn end(&self, bodies: &Bodies<S>) -> Poses<S> {
-        Poses::after(bodies, &self.way, &self.reached)
+        let mut end = Poses::after(bodies, &self.way, &self.reached);
+        for &(k, spin) in &self.spins {
+            end.motion[k].spin = spin;
+        }
+        end
     }
 
     /// The step as a contact problem with its answer. `bodies` are those after it.
@@ -159,6 +166,33 @@ impl<S: Space> Evidence<S> {
             entry.0 += *elastic;
         }
     }
+}
+
+/// Spins at the end of the step of bodies that have those of their mass ([`super::spin_inertia`]), rad/s.
+fn spins_at_end<S: Space>(
+    potential: &Potential<'_, S>,
+    way: &[Motion<S>],
+    free: &[Motion<S>],
+) -> Vec<(usize, S::Spin)> {
+    let bodies = potential.bodies;
+    let mut spins = Vec::new();
+    for (&k, spun) in potential.coordinates.bodies.iter().zip(&potential.spun) {
+        let Some(spun) = spun else {
+            continue;
+        };
+        let k = k as usize;
+        let [turn, goal] = [way[k].spin, potential.goal[k].spin];
+        let start = bodies.rotation[k];
+        let aimed = bodies.carried_spin(k, (start, S::turn(start, goal)), free[k].spin);
+        let [turned, aimed] = [turn, aimed].map(|spin| DVec3::from_array(spin.to_array3()));
+        let momentum = spun.momentum(turned, aimed, potential.dt).to_array();
+        let momentum = (0..S::SPIN_DIM).fold(S::Spin::default(), |sum, axis| {
+            sum.with_component(axis, momentum[axis])
+        });
+        let inverse = bodies.world_inv_inertia_at(k, S::turn(start, turn));
+        spins.push((k, S::apply_inertia(&inverse, momentum)));
+    }
+    spins
 }
 
 /// What is left of each body's momentum when forces, elasticity and contacts are taken off, N·s: for

@@ -55,6 +55,7 @@ impl<S: Space> Stepper<S> for CcdStepper<S> {
 
     fn step(&mut self, input: &mut StepInput<'_, S>) -> Result<StepOutput<S>, Failure<S>> {
         let (mut free, mut ledger) = input.apply_forces();
+        input.check_free(&free)?;
         let (bodies, deformables) = (&*input.bodies, input.deformables);
         let (primitives, guess) = thread_pool::both(
             input.settings.threads as usize,
@@ -71,6 +72,7 @@ impl<S: Space> Stepper<S> for CcdStepper<S> {
         let elastic = (deformables, &mut self.systems);
         let mut elastic = Elastic::guessed(elastic, (bodies, &guess), &mut free, rule, &[])
             .map_err(Failure::Elastic)?;
+        input.check_free(&free)?;
         (input.watch)(Phase::Elastic);
         let trees = RefCell::new(std::mem::take(&mut self.trees));
         let memory = RefCell::new(std::mem::take(&mut self.memory));
@@ -101,7 +103,7 @@ impl<S: Space> Stepper<S> for CcdStepper<S> {
         (self.trees, self.memory) = (trees.into_inner(), memory.into_inner());
         let outcome = outcome?;
         input.move_to(outcome.end);
-        input.check_finite()?;
+        input.check_range()?;
         (input.watch)(Phase::Motion);
         let contacts = outcome.contacts.len();
         self.memory.contacts = std::mem::replace(&mut input.contacts.solved, outcome.contacts);

@@ -4,6 +4,7 @@ mod attachment_rows;
 mod impact;
 mod impact_rows;
 mod pair_search;
+mod squeezed_contacts;
 
 use super::Start;
 use super::attached_groups::Clusters;
@@ -346,6 +347,7 @@ impl<'a, S: Space> Flight<'a, S> {
     ) -> Assembled<S> {
         let parties = self.parties();
         let mut contacts: Vec<Contact<S>> = hits.iter().map(|hit| parties.contact(hit)).collect();
+        let rests = squeezed_contacts::rests(self.bodies, hits, &contacts);
         contacts.extend_from_slice(&self.held);
         let pulls = self.pulls(free, dt);
         let (contact_of_row, islands) = group_by_island(self.bodies, contacts.iter());
@@ -379,7 +381,8 @@ impl<'a, S: Space> Flight<'a, S> {
             problem.rows.push(row);
             let approach = problem.relative_velocity(at, &before).component(0);
             let bounce = (!is_plain).then_some((contact.surface.restitution, approach));
-            problem.rows[at].target = self.law().target(hit, dt, bounce);
+            let left = hit.gap - rests[index as usize];
+            problem.rows[at].target = self.law().target_at(left, dt, bounce);
         }
         Assembled {
             problem,

@@ -142,6 +142,7 @@ impl<S: Space> Stepper<S> for PenaltyStepper {
     fn step(&mut self, input: &mut StepInput<'_, S>) -> Result<StepOutput<S>, Failure<S>> {
         input.refresh_contacts();
         let (mut free, mut ledger) = input.apply_forces();
+        input.check_free(&free)?;
         let rule = input.settings.elastic_rule(Effort::Full);
         let elastic = (input.deformables, &mut self.systems);
         let elastic =
@@ -152,7 +153,7 @@ impl<S: Space> Stepper<S> for PenaltyStepper {
         let velocities = assembled.problem.velocities(&impulses).motion;
         elastic.enter(&mut ledger, input.bodies, &velocities, None);
         input.advance(&velocities, None);
-        input.check_finite()?;
+        input.check_range()?;
         input.contacts.keep_impulses(&assembled, &impulses);
         input.find_contacts_if_judged();
         Ok(StepOutput {

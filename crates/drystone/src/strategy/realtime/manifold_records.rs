@@ -235,9 +235,12 @@ impl<S: Space> PatchNumbers<S> {
 
     fn put_point(&self, p: usize, column: &mut Column) {
         if p >= self.count {
-            // No force and no stiffness: it does nothing next to patches with more points.
+            // No force and no stiffness: it does nothing next to patches with more points. The gap
+            // is what kernels find there: next to which patches they take this one depends on the
+            // steps before, and a record must not.
             *column = Column::default();
             column.0[Layout::<S>::SEPARATION] = NO_POINT;
+            column.0[Layout::<S>::GAP] = NO_POINT;
             return;
         }
         let mut put = |at: usize, value: f64| column.0[at] = value as f32;
@@ -253,5 +256,41 @@ impl<S: Space> PatchNumbers<S> {
             put(Layout::<S>::RESTITUTION, self.restitution);
             put(Layout::<S>::SLIDE, self.slide);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::algebra::{D2, D3};
+
+    /// What is written of a patch says all of its record: kernels that take it next to patches with
+    /// more points leave the places of points that it has not as they are.
+    fn unused_places_are_as_kernels_leave_them<S: Space>() {
+        let mut records = Records::default();
+        records.reserve::<S>(0);
+        let numbers = PatchNumbers::<S> {
+            basis: S::basis(S::Vector::default().with_component(0, 1.0)),
+            arm_a: S::Vector::default(),
+            arm_b: S::Vector::default(),
+            friction: 0.5,
+            restitution: 0.0,
+            slide: 0.0,
+            mass: 1.0,
+            points: [PointNumbers::default(); 4],
+            count: 1,
+        };
+        records.share().write(0, [0, 1], &numbers);
+        for point in 1..S::POINTS {
+            let column = &records.columns[point_of::<S>(0, point)].0;
+            assert_eq!(column[Layout::<S>::SEPARATION], NO_POINT);
+            assert_eq!(column[Layout::<S>::GAP], NO_POINT);
+        }
+    }
+
+    #[test]
+    fn unused_places_are_as_kernels_leave_them_in_plane_and_space() {
+        unused_places_are_as_kernels_leave_them::<D2>();
+        unused_places_are_as_kernels_leave_them::<D3>();
     }
 }

@@ -57,7 +57,7 @@ impl<S: Space> Stepper<S> for RealtimeStepper<S> {
         let changes = std::mem::take(input.changes);
         self.state
             .step(input.bodies, &self.options, &around, &changes);
-        input.check_finite()?;
+        input.check_range()?;
         input.hold_back();
         let solution = input.is_judged.then(|| {
             self.state

@@ -117,8 +117,10 @@ impl<S: Space> Fall<'_, S> {
 impl<S: Space> Arrival<'_, S> {
     /// Puts a body into the kernels' columns.
     fn load(&self, k: usize, field: &Field<'_>, flight: &Flight<'_>, fall: &Fall<'_, S>) {
-        // Nothing touches what forces alone move.
-        if matches!(self.movers[k], Mover::Nobody | Mover::Forces) {
+        // Nothing touches what forces alone move; but what it was like before the last of several
+        // substeps is in its columns and in snapshots.
+        let is_alone = self.movers[k] == Mover::Forces && fall.substeps == 1;
+        if is_alone || self.movers[k] == Mover::Nobody {
             return;
         }
         flight.load(field, fall.bodies, k, (&fall.acceleration(k), fall.h));

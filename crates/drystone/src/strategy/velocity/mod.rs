@@ -65,6 +65,7 @@ impl<S: Space> Stepper<S> for VelocityStepper {
         (input.watch)(Phase::Detection);
 
         let (mut free, mut ledger) = input.apply_forces();
+        input.check_free(&free)?;
         let rule = input.settings.elastic_rule(Effort::Full);
         let touched = touched(input.bodies, &input.contacts.present);
         let elastic = (input.deformables, &mut self.systems);
@@ -95,7 +96,7 @@ impl<S: Space> Stepper<S> for VelocityStepper {
         (input.watch)(Phase::Rescue);
 
         input.advance(&velocities, nudges.as_deref());
-        input.check_finite()?;
+        input.check_range()?;
         input.hold_back();
         input.contacts.keep_impulses(&assembled, &impulses);
         joint_drives::keep(&driven, input.joints);
