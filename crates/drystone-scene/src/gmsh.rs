@@ -289,7 +289,8 @@ mod tests {
         for (text, part) in [
             ("", "$MeshFormat"),
             ("$MeshFormat\n3.0 0 8\n", "line 2"),
-            ("$MeshFormat\n2.2 1 8\n", "line 2"),
+            ("$MeshFormat\n2.2 2 8\n", "line 2"),
+            ("$MeshFormat\n2.2 1 8\n", "ends too early"),
             ("$MeshFormat\n2.2 0 8\n$Nodes\n1\n1 0 0\n", "line 5"),
             (
                 "$MeshFormat\n2.2 0 8\n$Nodes\n2\n1 0 0 0\n",

@@ -140,15 +140,18 @@ fn ranges_beyond_half_a_turn_hold_where_the_model_says() {
         (body.groups, body.meets) = (Some(Vec::new()), Some(Vec::new()));
     }
     let mut world = crate::common::solid(&scene);
-    let (arm, mut most) = (world.body("arm").unwrap(), 0.0_f64);
+    let (arm, mut most, mut last) = (world.body("arm").unwrap(), 0.0_f64, 0.0);
     let start = world.pose(arm).unwrap().rotation;
     for _ in 0..240 {
         world.step().unwrap();
         let turned = world.pose(arm).unwrap().rotation * start.conjugate();
         let angle = 2.0 * DVec3::new(turned.x, turned.y, turned.z).length().asin();
         most = most.max(angle);
+        last = angle;
     }
-    assert!((most - 1.0).abs() < 0.02, "the arm turns by {most} rad");
+    // Its weight presses it against the end, into which it runs a little as it falls.
+    assert!((last - 1.0).abs() < 0.01, "the arm rests at {last} rad");
+    assert!(most < 1.05, "the arm turns by {most} rad");
 }
 
 #[test]

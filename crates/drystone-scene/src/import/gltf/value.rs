@@ -166,11 +166,16 @@ impl Value {
                         path => format!("{path}.{key}"),
                     };
                     let (kind, place) = (joined(kind), joined(place));
-                    // Extensions are asked for one by one.
-                    if value.is_asked() || key == "extensions" {
+                    // Extensions are asked for one by one, and what others refer to is looked at
+                    // only if they do.
+                    let is_passed = key == "extensions" || REFERRED.contains(&kind.as_str());
+                    if BOOKKEEPING.contains(&key.as_str()) || kind == "scenes[].nodes" {
+                        continue;
+                    }
+                    if value.is_asked() || is_passed {
                         value.list((&kind, &place), listing);
                     } else {
-                        listing.add(&format!("`{kind}`"), effect(&kind, key), || place);
+                        listing.add(&format!("`{kind}`"), effect(key), || place);
                     }
                 }
             }
@@ -240,24 +245,22 @@ const LOOKS: [&str; 19] = [
     "JOINTS_0",
     "WEIGHTS_0",
 ];
-/// Keys that change nothing.
-const NOTHING: [&str; 13] = [
+/// Keys that tell of the file itself, or again what is said elsewhere in it.
+const BOOKKEEPING: [&str; 9] = [
     "asset",
     "name",
-    "extras",
-    "scene",
-    "scenes",
     "min",
     "max",
     "target",
     "extensionsUsed",
     "extensionsRequired",
+    "scene",
     "mimeType",
-    "normalized",
-    "primitives",
 ];
+/// Keys that change nothing.
+const NOTHING: [&str; 2] = ["extras", "scenes"];
 
-fn effect(kind: &str, key: &str) -> Effect {
+fn effect(key: &str) -> Effect {
     let looks = [
         "KHR_materials_",
         "KHR_texture_",
@@ -267,7 +270,7 @@ fn effect(kind: &str, key: &str) -> Effect {
     ];
     if LOOKS.contains(&key) || looks.iter().any(|begin| key.starts_with(begin)) {
         Effect::Looks
-    } else if NOTHING.contains(&key) || kind.starts_with("asset.") {
+    } else if NOTHING.contains(&key) {
         Effect::Nothing
     } else {
         Effect::Motion

@@ -27,6 +27,12 @@ const LOOKS: [&str; 16] = [
     "RenderSettings",
     "BlendShape",
 ];
+/// Schemas of which the reader asks for the properties, not for the name.
+const BY_PROPERTY: [&str; 3] = [
+    "PhysicsMeshCollisionAPI",
+    "MaterialBindingAPI",
+    "CollectionAPI:",
+];
 /// What names of properties begin with that change only how things look.
 const LOOKING: [&str; 14] = [
     "primvars:",
@@ -53,7 +59,10 @@ pub(super) fn list(stage: &Stage<'_>, listing: &mut Listing) {
     let schemas = stage.asked_schemas.borrow();
     for (index, prim) in stage.prims.iter().enumerate() {
         let place = || format!("<{}>", shortened(&stage.path(index)));
-        for schema in prim.schemas.iter().filter(|own| !schemas.contains(*own)) {
+        let is_known = |own: &&String| {
+            schemas.contains(*own) || BY_PROPERTY.iter().any(|known| own.starts_with(known))
+        };
+        for schema in prim.schemas.iter().filter(|own| !is_known(own)) {
             listing.add(
                 &format!("schema `{}`", shortened(schema)),
                 of_schema(schema),

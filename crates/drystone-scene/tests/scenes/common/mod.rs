@@ -22,6 +22,21 @@ pub(crate) fn import_bytes(name: &str, bytes: &[u8]) -> Result<Imported, SceneEr
     import(&path, &ImportOptions::default())
 }
 
+/// What is left out of a model, but for what changes only how it looks.
+pub(crate) fn left_out(imported: &Imported) -> Vec<String> {
+    let looks = |unread: &&drystone_scene::import::Unread| {
+        unread.effect == drystone_scene::import::Effect::Looks
+    };
+    let looks: Vec<_> = imported
+        .unread
+        .iter()
+        .filter(looks)
+        .map(ToString::to_string)
+        .collect();
+    let all = imported.unsupported.iter();
+    all.filter(|what| !looks.contains(what)).cloned().collect()
+}
+
 /// The world of a scene in space.
 pub(crate) fn solid(scene: &Scene) -> World<D3> {
     match scene.build().unwrap() {
