@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use super::{Energy, World};
 use crate::contact::detection::Contact;
 use crate::contact::overlaps::for_each_overlap;
+use crate::contact::rules::PairRules;
 use crate::geometry::Space;
 use crate::geometry::shape::{Geometry, Separation};
 use crate::judge::law::Answered;
@@ -120,7 +121,13 @@ impl<S: Space> World<S> {
         &self,
         visit: impl FnMut(usize, usize, f64) -> ControlFlow<B>,
     ) -> Option<B> {
-        for_each_overlap(&self.bodies, &self.pair_rules(), visit)
+        // The list of the last step may lack joints that were made since.
+        let apart = self.joints.pairs_apart();
+        let rules = PairRules {
+            apart: &apart,
+            ..self.pair_rules()
+        };
+        for_each_overlap(&self.bodies, &rules, visit)
     }
 
     /// Friction and restitution where two bodies touch.

@@ -291,11 +291,8 @@ impl<S: Space> Joints<S> {
         self.is_sorted = false;
     }
 
-    /// Brings the lists of pairs that must not touch and of tied bodies up to date.
-    pub(crate) fn sort_pairs(&mut self) {
-        if std::mem::replace(&mut self.is_sorted, true) {
-            return;
-        }
+    /// Pairs that must not touch, in order, as they are now.
+    pub(crate) fn pairs_apart(&self) -> Vec<(u32, u32)> {
         let mut apart: Vec<(u32, u32)> = self
             .iter()
             .filter(|(_, joint)| !joint.collides)
@@ -303,6 +300,15 @@ impl<S: Space> Joints<S> {
             .collect();
         apart.sort_unstable();
         apart.dedup();
+        apart
+    }
+
+    /// Brings the lists of pairs that must not touch and of tied bodies up to date.
+    pub(crate) fn sort_pairs(&mut self) {
+        if std::mem::replace(&mut self.is_sorted, true) {
+            return;
+        }
+        let apart = self.pairs_apart();
         let mut tied: Vec<u32> = self.iter().flat_map(|(_, j)| [j.a, j.b]).collect();
         tied.sort_unstable();
         tied.dedup();

@@ -4,7 +4,7 @@ mod attachment_rows;
 mod impact;
 mod impact_rows;
 mod pair_search;
-mod squeezed_contacts;
+mod squeezed;
 
 use super::Start;
 use super::attached_groups::Clusters;
@@ -347,7 +347,7 @@ impl<'a, S: Space> Flight<'a, S> {
     ) -> Assembled<S> {
         let parties = self.parties();
         let mut contacts: Vec<Contact<S>> = hits.iter().map(|hit| parties.contact(hit)).collect();
-        let rests = squeezed_contacts::rests(self.bodies, hits, &contacts);
+        let rests = squeezed::rests(self.bodies, hits, &contacts);
         contacts.extend_from_slice(&self.held);
         let pulls = self.pulls(free, dt);
         let (contact_of_row, islands) = group_by_island(self.bodies, contacts.iter());
