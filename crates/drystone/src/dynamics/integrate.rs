@@ -7,17 +7,9 @@
 //!
 //! A torque-free body keeps its angular momentum $L = R\,I\,R^T \omega$ while R turns, so its spin
 //! changes: $I\dot\omega = -\omega\times I\omega$. Instead of adding that torque, which gains
-//! energy without bound, the step keeps L itself and turns the body by the implicit midpoint
-//! rule,
-//!
-//! $$ R' = \exp(h[\bar\omega])\,R, \qquad
-//!    \bar\omega = I(\bar R)^{-1} L, \quad \bar R = \exp(\tfrac h2[\bar\omega])\,R, \qquad
-//!    \omega' = I(R')^{-1} L , $$
-//!
-//! solved by fixed-point iteration. Angular momentum is exact, spin is bounded by L over the
-//! least inertia whatever the step, and energy oscillates without drift. Bodies whose
-//! inertia is the same about every axis skip all of it; where the iteration does not converge,
-//! because a body is thin and fast, it is turned by a product of rotations ([`crate::math::algebra::free_rotation`]).
+//! energy without bound, the step keeps L itself, turns the body by a product of rotations
+//! ([`crate::math::algebra::free_rotation`]) and ends with $\omega' = I(R')^{-1} L$. Angular momentum is exact, and energy
+//! oscillates without drift. Bodies whose inertia is the same about every axis skip all of it.
 
 use crate::geometry::Space;
 use crate::geometry::shape::Pose;
@@ -27,14 +19,6 @@ use crate::model::body::{Bodies, Kind, Motion};
 use crate::model::range;
 use crate::parallel::shared_slice::Shared;
 use crate::parallel::thread_pool;
-
-/// Fixed-point iterations of the midpoint rule at most. Each gains a factor h|ω|/2 or better.
-const MIDPOINT_ITERATIONS: usize = 12;
-/// Change of the last iteration, as a part of the spin, up to which it has converged.
-const CONVERGED: f64 = 1e-6;
-/// Turn of a step up to which a body can be followed, rad: what whirls faster is bounded by its
-/// angular momentum, and no more is asked of it.
-const FOLLOWED: f64 = std::f64::consts::TAU;
 
 /// What forces do to one body over a step.
 struct Forced<S: Space> {
@@ -126,7 +110,8 @@ pub(crate) fn acceleration<S: Space>(
     }
 }
 
-/// Where a body that touches nothing is h seconds later, and its motion then.
+/// Where a body that touches nothing is h seconds later, and its motion then: exact for constant
+/// forces, with damping too.
 pub(crate) fn fly<S: Space>(
     bodies: &Bodies<S>,
     k: usize,
@@ -135,18 +120,66 @@ pub(crate) fn fly<S: Space>(
     h: f64,
 ) -> (Pose<S>, Motion<S>) {
     let (linear, angular) = bodies.damping[k];
+    let (straight, turning) = (Damped::new(linear, h), Damped::new(angular, h));
     let mut after = Motion {
-        linear: (motion.linear + acceleration.linear * h) * (1.0 / (1.0 + h * linear)),
-        spin: (motion.spin + acceleration.spin * h) * (1.0 / (1.0 + h * angular)),
+        linear: motion.linear * straight.left + acceleration.linear * straight.reach,
+        spin: motion.spin * turning.left + acceleration.spin * turning.reach,
     };
     let mut moved = Pose {
-        position: pose.position + after.linear * h,
+        position: pose.position
+            + (motion.linear * straight.reach + acceleration.linear * straight.fall),
         ..pose
     };
     if bodies.kind[k] == Kind::Rigid {
-        (moved.rotation, after.spin) = turned_from(bodies, k, pose.rotation, after.spin, h);
+        // What damping slows turns as far as it would without it in a shorter time.
+        let time = turning.reach;
+        let half = motion.spin + acceleration.spin * (turning.fall / time);
+        let turn;
+        (moved.rotation, turn) = turned_from(bodies, k, pose.rotation, half, time);
+        if turns_freely(bodies, k) {
+            let carried = (pose.rotation, moved.rotation);
+            // What forces gave in the second half is given at the end.
+            let late = after.spin - half * turning.left;
+            after.spin = turn * turning.left + bodies.carried_spin(k, carried, late);
+        }
     }
     (moved, after)
+}
+
+/// What linear damping leaves of motion in a step of h seconds: the solution of v' = a − c v.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Damped {
+    /// Part of a velocity that is left: e^(−c h).
+    pub(crate) left: f64,
+    /// How far a velocity of 1 takes a body, and what an acceleration of 1 adds to a velocity, s.
+    pub(crate) reach: f64,
+    /// How far an acceleration of 1 takes a body, s².
+    pub(crate) fall: f64,
+}
+
+impl Damped {
+    pub(crate) fn new(damping: f64, h: f64) -> Self {
+        let x = damping * h;
+        if x == 0.0 {
+            return Self {
+                left: 1.0,
+                reach: h,
+                fall: 0.5 * h * h,
+            };
+        }
+        let lost = -libm::expm1(-x);
+        // Near 0 the difference would lose all digits.
+        let fallen = if x < 1e-3 {
+            0.5 - x * (1.0 / 6.0 - x * (1.0 / 24.0 - x / 120.0))
+        } else {
+            (x - lost) / (x * x)
+        };
+        Self {
+            left: 1.0 - lost,
+            reach: h * (lost / x),
+            fall: h * h * fallen,
+        }
+    }
 }
 
 /// Gives a body a new rotation and the spin with which it keeps its angular momentum.
@@ -216,7 +249,36 @@ pub(crate) fn turned<S: Space>(
     spin: S::Spin,
     dt: f64,
 ) -> (S::Rotation, S::Spin) {
+    if spin.length() * dt > FOLLOWED && turns_freely(bodies, k) {
+        return whirled(bodies, k, spin, dt);
+    }
     turned_from(bodies, k, bodies.rotation[k], spin, dt)
+}
+
+/// Turn of a step up to which a body is followed where what turns is watched for passing through
+/// others, rad: the watch sees it turn about one axis.
+const FOLLOWED: f64 = std::f64::consts::TAU;
+/// Times that the axis is looked for.
+const WHIRL_ITERATIONS: usize = 12;
+
+/// Rotation and spin of a body that whirls by more than a turn in a step: about one axis, near that
+/// of the middle of the step, bounded by its angular momentum.
+fn whirled<S: Space>(
+    bodies: &Bodies<S>,
+    k: usize,
+    spin: S::Spin,
+    dt: f64,
+) -> (S::Rotation, S::Spin) {
+    let (rotation, inertial) = (bodies.rotation[k], &bodies.inertial[k]);
+    let inertia = S::world_inertia(rotation, &inertial.inertia);
+    let momentum = S::apply_inertia(&inertia, spin);
+    let mut middle = spin;
+    for _ in 0..WHIRL_ITERATIONS {
+        let there = S::turn(rotation, middle * (0.5 * dt));
+        middle = S::apply_inertia(&S::world_inertia(there, &inertial.inv_inertia), momentum);
+    }
+    let after = S::turn(rotation, middle * dt);
+    (after, bodies.carried_spin(k, (rotation, after), spin))
 }
 
 fn turned_from<S: Space>(
@@ -226,45 +288,70 @@ fn turned_from<S: Space>(
     spin: S::Spin,
     dt: f64,
 ) -> (S::Rotation, S::Spin) {
-    let after = S::turn(rotation, mean_spin_from(bodies, k, rotation, spin, dt) * dt);
+    if !turns_freely(bodies, k) {
+        return (S::turn(rotation, spin * dt), spin);
+    }
+    let after = free_rotation(bodies, k, rotation, spin, dt);
     (after, bodies.carried_spin(k, (rotation, after), spin))
+}
+
+/// Whether free rotation changes a body's spin, and nothing locks it.
+fn turns_freely<S: Space>(bodies: &Bodies<S>, k: usize) -> bool {
+    let inertial = &bodies.inertial[k];
+    inertial.gyroscopic && (0..S::SPIN_DIM).all(|axis| inertial.free_spins.component(axis) > 0.0)
+}
+
+/// Rotation after a step of a body that turns freely.
+fn free_rotation<S: Space>(
+    bodies: &Bodies<S>,
+    k: usize,
+    rotation: S::Rotation,
+    spin: S::Spin,
+    dt: f64,
+) -> S::Rotation {
+    if spin == S::Spin::default() {
+        return rotation;
+    }
+    let inertia = &bodies.inertial[k].inertia;
+    let own = S::apply_inertia(inertia, S::unturn_spin(rotation, spin));
+    S::tumble(rotation, inertia, S::turn_spin(rotation, own), dt)
 }
 
 /// The spin by which a body that starts with `spin` turns freely over a step, on average.
 pub(crate) fn mean_spin<S: Space>(bodies: &Bodies<S>, k: usize, spin: S::Spin, dt: f64) -> S::Spin {
-    mean_spin_from(bodies, k, bodies.rotation[k], spin, dt)
+    if !turns_freely(bodies, k) {
+        return spin;
+    }
+    free_turn(bodies, k, bodies.rotation[k], spin, dt) * (1.0 / dt)
 }
 
-fn mean_spin_from<S: Space>(
+/// The turn of a body that turns freely over a step.
+fn free_turn<S: Space>(
     bodies: &Bodies<S>,
     k: usize,
     rotation: S::Rotation,
     spin: S::Spin,
     dt: f64,
 ) -> S::Spin {
-    let inertial = &bodies.inertial[k];
-    let is_free = (0..S::SPIN_DIM).all(|axis| inertial.free_spins.component(axis) > 0.0);
-    if !inertial.gyroscopic || !is_free {
-        return spin;
+    let after = free_rotation(bodies, k, rotation, spin, dt);
+    whole_turn::<S>(S::turn_between(rotation, after), spin * dt)
+}
+
+/// Turn up to which a body turns freely as if its spin were constant, rad.
+const UNTUMBLED: f64 = 0.01;
+
+/// How much further a body turns freely in h seconds than at constant spin, rad.
+pub(crate) fn tumbled<S: Space>(
+    bodies: &Bodies<S>,
+    k: usize,
+    rotation: S::Rotation,
+    spin: S::Spin,
+    h: f64,
+) -> S::Spin {
+    if spin.length() * h < UNTUMBLED || !turns_freely(bodies, k) {
+        return S::Spin::default();
     }
-    let inertia = S::world_inertia(rotation, &inertial.inertia);
-    let momentum = S::apply_inertia(&inertia, spin);
-    let spin_at =
-        |rotation| S::apply_inertia(&S::world_inertia(rotation, &inertial.inv_inertia), momentum);
-    let (mut middle, mut change) = (spin, 0.0);
-    for _ in 0..MIDPOINT_ITERATIONS {
-        let next = spin_at(S::turn(rotation, middle * (0.5 * dt)));
-        change = (next - middle).length();
-        middle = next;
-        if change <= 1e-14 * middle.length() {
-            break;
-        }
-    }
-    if change <= CONVERGED * middle.length() || spin.length() * dt > FOLLOWED {
-        return middle;
-    }
-    let after = S::tumble(rotation, &inertial.inertia, momentum, dt);
-    whole_turn::<S>(S::turn_between(rotation, after), spin * dt) * (1.0 / dt)
+    free_turn(bodies, k, rotation, spin, h) - spin * h
 }
 
 /// Of the turns that lead to the same orientation, the one that the spin says was made.

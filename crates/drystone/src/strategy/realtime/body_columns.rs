@@ -6,8 +6,11 @@
 
 use std::ops::Range;
 
+use super::half_kicks::{Kick, half_kick, is_smooth};
 use super::manifold::Field;
 use super::manifold_records::Records;
+use crate::dynamics::integrate;
+use crate::dynamics::integrate::Damped;
 use crate::geometry::Space;
 use crate::geometry::shape::Pose;
 use crate::math::algebra::{Components, Linear};
@@ -18,6 +21,9 @@ use serde::{Deserialize, Serialize};
 
 /// A mass or inertia that nothing moves, kg or kg·m²: large, yet its square is a number.
 const IMMOVABLE: f64 = 1e15;
+
+/// Part of the forces' acceleration that a body has across it from which on it slides or rolls.
+const SLIDING: f32 = 0.05;
 
 /// Columns of all bodies.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -31,6 +37,15 @@ pub(crate) struct BodyColumns<S: Space> {
     #[serde(skip)]
     motion: Vec<Column>,
     before: Vec<Column>,
+    /// Acceleration in the last substep ([`super::half_kicks`]), and which bodies have none yet.
+    pub(super) gain: Vec<Column>,
+    /// Of bodies of linkages: the same in full, so that momentum is kept to rounding, and that without
+    /// extrapolation. Shorter where there are none.
+    older: Vec<[Motion<S>; 2]>,
+    pub(super) is_fresh: Vec<bool>,
+    /// Displacement in a substep besides that by the velocity.
+    #[serde(skip)]
+    offset: Vec<Column>,
     /// Displacement in a substep, and what it would be without contact.
     #[serde(skip)]
     shift: Vec<Column>,
@@ -60,6 +75,10 @@ impl<S: Space> Default for BodyColumns<S> {
             drift: nobody(),
             motion: nobody(),
             before: nobody(),
+            gain: nobody(),
+            older: Vec::new(),
+            is_fresh: vec![false],
+            offset: nobody(),
             shift: nobody(),
             aim: nobody(),
             mass: nobody(),
@@ -81,6 +100,8 @@ impl<S: Space> BodyColumns<S> {
             });
             self.before.push(Column::default());
             put(&mut self.before[k + 1], &bodies.motion[k]);
+            self.gain.push(Column::default());
+            self.is_fresh.push(true);
         }
         self.make_room();
     }
@@ -91,6 +112,7 @@ impl<S: Space> BodyColumns<S> {
         for columns in [
             &mut self.drift,
             &mut self.motion,
+            &mut self.offset,
             &mut self.shift,
             &mut self.aim,
             &mut self.mass,
@@ -110,10 +132,40 @@ impl<S: Space> BodyColumns<S> {
         }
     }
 
+    /// Lets a body start afresh: what moves it now may be other forces than before.
+    pub(crate) fn refresh(&mut self, k: usize) {
+        if k < self.base.len() {
+            self.is_fresh[k + 1] = true;
+        }
+    }
+
+    /// What was added to a body's motion by a half kick, its acceleration, and whether it has none
+    /// yet. Bodies that rounds move have both in one.
+    pub(crate) fn gains(&self, k: usize) -> ([Motion<S>; 2], bool) {
+        let [full, older] = self.older.get(k + 1).copied().unwrap_or_default();
+        let gain = &self.gain[k + 1];
+        let is_of_linkage = column(&full).0 == gain.0;
+        let kick = if is_of_linkage { full } else { get(gain) };
+        ([kick, older], self.is_fresh[k + 1])
+    }
+
+    /// The same of a body that its linkage has moved.
+    pub(crate) fn set_gains(&mut self, k: usize, gains: [Motion<S>; 2]) {
+        if self.older.len() < self.gain.len() {
+            self.older.resize(self.gain.len(), Default::default());
+        }
+        (self.gain[k + 1], self.older[k + 1]) = (column(&gains[0]), gains);
+        self.is_fresh[k + 1] = false;
+    }
+
     /// Whether numbers from outside fit together.
     pub(crate) fn is_consistent(&self, bodies: usize) -> bool {
         let count = self.base.len();
-        count <= bodies && self.drift.len() == count + 1 && self.before.len() == count + 1
+        let columns = [&self.drift, &self.before, &self.gain];
+        count <= bodies
+            && columns.iter().all(|column| column.len() == count + 1)
+            && self.is_fresh.len() == count + 1
+            && self.older.len() <= count + 1
     }
 
     /// Stops a body.
@@ -121,12 +173,15 @@ impl<S: Space> BodyColumns<S> {
         for columns in [
             &mut self.motion,
             &mut self.before,
+            &mut self.gain,
+            &mut self.offset,
             &mut self.shift,
             &mut self.aim,
             &mut self.push,
         ] {
             columns[k + 1] = Column::default();
         }
+        self.is_fresh[k + 1] = false;
     }
 
     /// Base poses and drifts, to be changed by several threads.
@@ -145,11 +200,18 @@ impl<S: Space> BodyColumns<S> {
     /// The motion of a body before the last substep, and what it would be after it without contact.
     pub(crate) fn last_substep(&self, k: usize, h: f64) -> (Motion<S>, Motion<S>) {
         let aim: Motion<S> = get(&self.aim[k + 1]);
+        let offset: Motion<S> = get(&self.offset[k + 1]);
+        let before: Motion<S> = get(&self.before[k + 1]);
+        let kick = half_kick::<S>(&self.gain[k + 1], h);
         let free = Motion {
-            linear: aim.linear * (1.0 / h),
-            spin: aim.spin * (1.0 / h),
+            linear: (aim.linear - offset.linear) * (1.0 / h) + kick.linear,
+            spin: (aim.spin - offset.spin) * (1.0 / h) + kick.spin,
         };
-        (get(&self.before[k + 1]), free)
+        let before = Motion {
+            linear: before.linear + kick.linear,
+            spin: before.spin + kick.spin,
+        };
+        (before, free)
     }
 
     /// What the kernels work on, what moves bodies between their calls, and the base poses.
@@ -171,6 +233,9 @@ impl<S: Space> BodyColumns<S> {
             },
             Flight {
                 before: Shared::new(&mut self.before),
+                gain: Shared::new(&mut self.gain),
+                is_fresh: Shared::new(&mut self.is_fresh),
+                offset: Shared::new(&mut self.offset),
                 push: Shared::new(&mut self.push),
                 keep: Shared::new(&mut self.keep),
                 linear: S::DIM,
@@ -222,6 +287,9 @@ impl<S: Space> Bases<'_, S> {
 /// What moves bodies besides contact.
 pub(crate) struct Flight<'a> {
     before: Shared<'a, Column>,
+    pub(super) gain: Shared<'a, Column>,
+    is_fresh: Shared<'a, bool>,
+    offset: Shared<'a, Column>,
     push: Shared<'a, Column>,
     keep: Shared<'a, Column>,
     /// Places of linear motion in a column.
@@ -229,37 +297,63 @@ pub(crate) struct Flight<'a> {
 }
 
 impl Flight<'_> {
-    /// Takes over a body's motion, and what forces do to it in a substep of h seconds.
+    /// Takes over a body's motion, and what forces do to it in a substep. Only a body that rounds
+    /// move by itself may start afresh.
     pub(crate) fn load<S: Space>(
         &self,
         field: &Field<'_>,
         bodies: &Bodies<S>,
         k: usize,
-        (acceleration, h): (&Motion<S>, f64),
+        kick: &Kick<S>,
     ) {
-        let place = k + 1;
-        field.motion.write(place, column(&bodies.motion[k]));
+        let (place, h) = (k + 1, kick.h);
+        if !kick.may_start {
+            if self.is_fresh.read(place) {
+                self.gain.write(place, Column::default());
+            }
+            self.is_fresh.write(place, false);
+        }
+        let mut motion = bodies.motion[k];
+        if !self.is_fresh.read(place) {
+            let half = half_kick::<S>(&self.gain.read(place), h);
+            motion.linear -= half.linear;
+            motion.spin -= half.spin;
+        }
+        let mut offset = kick.offset;
+        offset.spin += integrate::tumbled(bodies, k, bodies.rotation[k], motion.spin, h);
+        self.offset.write(place, column(&offset));
+        field.motion.write(place, column(&motion));
+        let (linear, angular) = bodies.damping[k];
+        let (linear, angular) = (Damped::new(linear, h), Damped::new(angular, h));
         self.push.write(
             place,
             column::<S>(&Motion {
-                linear: acceleration.linear * h,
-                spin: acceleration.spin * h,
+                linear: kick.acceleration.linear * linear.reach,
+                spin: kick.acceleration.spin * angular.reach,
             }),
         );
-        let (linear, angular) = bodies.damping[k];
         self.keep.write(
             place,
             column::<S>(&Motion {
-                linear: S::Vector::splat(1.0 / (1.0 + h * linear)),
-                spin: S::Spin::splat(1.0 / (1.0 + h * angular)),
+                linear: S::Vector::splat(linear.left),
+                spin: S::Spin::splat(angular.left),
             }),
         );
+    }
+
+    /// Notes that a body was moved by forces alone.
+    pub(crate) fn fall<S: Space>(&self, k: usize, acceleration: &Motion<S>) {
+        self.gain.write(k + 1, column(acceleration));
+        self.is_fresh.write(k + 1, false);
     }
 
     /// Takes over how a body that rounds move by itself resists, in a substep of h seconds.
     pub(crate) fn weigh<S: Space>(&self, field: &Field<'_>, bodies: &Bodies<S>, k: usize, h: f64) {
         let place = k + 1;
-        let per_square = 1.0 / (h * h);
+        let (linear, angular) = bodies.damping[k];
+        // Damping that acts on motion only: what pushes a body for a substep and what holds it are
+        // lessened alike.
+        let per_square = 1.0 / (h * Damped::new(linear, h).reach);
         let inertial = &bodies.inertial[k];
         let mut mass = Column::default();
         for axis in 0..S::DIM {
@@ -272,6 +366,7 @@ impl Flight<'_> {
             mass.0[axis] = (own * per_square) as f32;
         }
         field.mass.write(place, mass);
+        let per_square = 1.0 / (h * Damped::new(angular, h).reach);
         let mut inertia = Column::default();
         let held = held_inertia(bodies, k).map(|i| (i * per_square) as f32);
         inertia.0[..6].copy_from_slice(&held);
@@ -287,6 +382,7 @@ impl Flight<'_> {
         for k in range {
             let (motion, before) = (field.motion.read(k).0, self.before.read(k).0);
             let (push, keep) = (self.push.read(k).0, self.keep.read(k).0);
+            let offset = self.offset.read(k).0;
             let (mut along, mut square) = (0.0, 0.0);
             for j in 0..self.linear {
                 along += (motion[j] - before[j]) * push[j];
@@ -298,9 +394,10 @@ impl Flight<'_> {
                 1.0
             };
             let (mut aim, mut start) = ([0.0; LANES], [0.0; LANES]);
+            let across = self.across(k, part, h);
             for j in 0..LANES {
-                aim[j] = h * ((motion[j] + push[j]) * keep[j]);
-                start[j] = h * (motion[j] + part * push[j]);
+                aim[j] = h * (motion[j] * keep[j] + push[j]) + offset[j];
+                start[j] = h * (motion[j] + part * push[j] + across[j]) + offset[j];
             }
             self.before.write(k, Column(motion));
             field.aim.write(k, Column(aim));
@@ -308,16 +405,60 @@ impl Flight<'_> {
         }
     }
 
-    /// Takes the displacements of a substep for good.
+    /// What a body gains in a substep besides a part of what forces give it, if that is much: rounds
+    /// take springs of contacts to hold it that way too, and a body that slides or rolls would lag
+    /// behind its acceleration in every substep by what they leave.
+    fn across(&self, k: usize, part: f32, h: f32) -> [f32; LANES] {
+        let (gain, push) = (self.gain.read(k).0, self.push.read(k).0);
+        let (mut across, mut square, mut all) = ([0.0; LANES], 0.0, 0.0);
+        for j in 0..LANES {
+            let along = if j < self.linear { part * push[j] } else { 0.0 };
+            across[j] = h * gain[j] - along;
+            if j < self.linear {
+                square += across[j] * across[j];
+                all += push[j] * push[j];
+            }
+        }
+        if square > SLIDING * SLIDING * all && !self.is_fresh.read(k) {
+            across
+        } else {
+            [0.0; LANES]
+        }
+    }
+
+    /// Takes the displacements of a substep for good, and what they say of accelerations.
     pub(crate) fn arrive(&self, field: &Field<'_>, range: Range<usize>, h: f32) {
         let per_second = 1.0 / h;
         for k in range {
-            let (shift, mut drift) = (field.shift.read(k).0, field.drift.read(k).0);
-            let mut motion = [0.0; LANES];
+            let (mut shift, mut drift) = (field.shift.read(k).0, field.drift.read(k).0);
+            let (before, offset) = (self.before.read(k).0, self.offset.read(k).0);
+            let (mut motion, mut gain) = ([0.0; LANES], [0.0; LANES]);
+            for j in 0..LANES {
+                motion[j] = (shift[j] - offset[j]) * per_second;
+                gain[j] = (motion[j] - before[j]) * per_second;
+            }
+            if !is_smooth(&gain, &self.push.read(k).0, per_second, self.linear) {
+                gain = [0.0; LANES];
+            }
+            if self.is_fresh.read(k) {
+                self.is_fresh.write(k, false);
+                let mut aim = field.aim.read(k).0;
+                let mut start = before;
+                for j in 0..LANES {
+                    let half = 0.5 * h * gain[j];
+                    motion[j] -= half;
+                    shift[j] -= h * half;
+                    aim[j] -= h * half;
+                    start[j] -= half;
+                }
+                self.before.write(k, Column(start));
+                field.aim.write(k, Column(aim));
+                field.shift.write(k, Column(shift));
+            }
             for j in 0..LANES {
                 drift[j] += shift[j];
-                motion[j] = shift[j] * per_second;
             }
+            self.gain.write(k, Column(gain));
             field.drift.write(k, Column(drift));
             field.motion.write(k, Column(motion));
         }

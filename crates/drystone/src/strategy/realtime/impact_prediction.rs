@@ -31,6 +31,9 @@ pub(crate) struct Pace {
     least: f32,
     /// Of the step, 1/s.
     per_step: f32,
+    /// Faster than this bodies bounce, and what they may then lack to close, m/s.
+    bounces: f32,
+    early: f32,
 }
 
 #[inline(always)]
@@ -41,6 +44,7 @@ fn approach_kernel<S: Space, V: Wide>(
     answers: &Shared<'_, bool>,
 ) {
     let (least, per_step) = (V::splat(pace.least), V::splat(pace.per_step));
+    let (bounces, early) = (V::splat(pace.bounces), V::splat(pace.least + pace.early));
     for group in groups {
         let records = &group.records;
         let numbers = read_header::<S, V>(&field.records, records);
@@ -55,7 +59,8 @@ fn approach_kernel<S: Space, V: Wide>(
             let gap = point[Layout::<S>::SEPARATION] + S::at_point(&drift, &c)[0];
             let closing = -S::at_point(&motion, &c)[0];
             let excess = closing - gap.most(V::splat(0.0)) * per_step - least;
-            most = most.most(excess);
+            let bounce = (closing - bounces).least(excess + early);
+            most = most.most(excess).most(bounce);
         }
         let mut found = Column::default();
         most.store(&mut found);
@@ -125,6 +130,8 @@ impl<S: Space> RealTime<S> {
         let pace = Pace {
             least: (SHARPER * law.least) as f32,
             per_step: (1.0 / law.dt) as f32,
+            bounces: (SHARPER * law.threshold) as f32,
+            early: (law.early / SHARPER) as f32,
         };
         self.speeds.resize(bodies.len() + 1, 0.0);
         let speed = Shared::new(&mut self.speeds);
@@ -205,5 +212,6 @@ fn strike_law<S: Space>(around: &Circumstances<'_, S>) -> StrikeLaw<S> {
         threshold: around.settings.contact.restitution_threshold,
         margin: around.settings.margin,
         fall: around.settings.gravity * dt,
+        early: 0.5 * around.settings.gravity.length() * dt,
     }
 }

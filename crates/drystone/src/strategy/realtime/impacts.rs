@@ -8,8 +8,10 @@
 //! $$ -u_N - \max(d, 0)/\Delta t > w , $$
 //!
 //! an impulse P along the normal, and friction of at most μP against what slides, change the
-//! motion of both bodies at once; the point then leaves at $-e\,u_N$ (and as much faster as it will
-//! fall until the step is over), or closes its gap within the step where it does not bounce. One hit makes others: whatever was moved is looked at again, for
+//! motion of both bodies at once. A point that bounces is hit when its gap has closed, τ seconds into
+//! the step, at the speed that it has then: it leaves at −e times that, and what the impulse changed
+//! of the velocity, times τ, is taken off the displacement of the step. Where it does not bounce it
+//! closes its gap within the step. One hit makes others: whatever was moved is looked at again, for
 //! a few sweeps. Each hit keeps momentum to the last bit of rounding and makes no energy (e ≤ 1,
 //! friction at most stops a slide), so any number of them does, and a row of touching balls passes
 //! a blow on as Newton's cradle does. What hits a body with joints moves all of its linkage at once
@@ -21,7 +23,7 @@ use super::articulation::Links;
 use super::contact_graph::Graph;
 use super::manifold_store::{MOST, Patch, Patches};
 use super::manifold_update::shared_mass;
-use super::point_impulse::{Answer, Struck, excess, strike_point, velocity};
+use super::point_impulse::{Answer, Closing, Struck, strike_point, velocity};
 use crate::geometry::Space;
 use crate::geometry::shape::ContactPoint;
 use crate::math::algebra::Linear;
@@ -48,6 +50,9 @@ pub(crate) struct StrikeLaw<S: Space> {
     pub(crate) margin: f64,
     /// What a step of free fall adds to a velocity, m/s.
     pub(crate) fall: S::Vector,
+    /// What bounces hits in this step if it closes by less than this too slowly, m/s: its fall does
+    /// the rest.
+    pub(crate) early: f64,
 }
 
 impl<S: Space> StrikeLaw<S> {
@@ -62,6 +67,7 @@ impl<S: Space> StrikeLaw<S> {
         let stopped = load * self.dt / shared_mass(bodies, patch.a, patch.b);
         Self {
             least: self.least.max(stopped.min(self.fall.length())),
+            early: if load > 0.0 { -self.least } else { self.early },
             ..*self
         }
     }
@@ -125,6 +131,15 @@ struct Answers<S: Space> {
     is_known: Vec<bool>,
     /// How it answers; of other bodies anything.
     of: Vec<Answer<S>>,
+    /// How far it is from where its new motion takes it, since it was struck later than at the start
+    /// of the step, m and rad.
+    late: Vec<Motion<S>>,
+}
+
+impl<S: Space> Answers<S> {
+    fn lists(&mut self) -> (&[Answer<S>], &mut [Motion<S>]) {
+        (&self.of, &mut self.late)
+    }
 }
 
 impl<S: Space> Default for Answers<S> {
@@ -132,6 +147,7 @@ impl<S: Space> Default for Answers<S> {
         Self {
             is_known: Vec::new(),
             of: Vec::new(),
+            late: Vec::new(),
         }
     }
 }
@@ -176,6 +192,18 @@ impl<S: Space> Strikes<S> {
         Motion {
             linear: before.linear - after.linear,
             spin: before.spin - after.spin,
+        }
+    }
+
+    /// A part of how far a body is from where its new motion takes it, m and rad.
+    pub(crate) fn late_by(&self, body: usize, part: f64) -> Motion<S> {
+        if self.before.is_empty() || !self.answers.is_known.get(body).is_some_and(|&is| is) {
+            return Motion::default();
+        }
+        let late = &self.answers.late[body];
+        Motion {
+            linear: late.linear * part,
+            spin: late.spin * part,
         }
     }
 
@@ -245,6 +273,7 @@ impl<S: Space> Strikes<S> {
         for (body, _) in self.before.drain(..) {
             if let Some(is_known) = self.answers.is_known.get_mut(body as usize) {
                 *is_known = false;
+                self.answers.late[body as usize] = Motion::default();
             }
         }
     }
@@ -261,6 +290,7 @@ impl<S: Space> Strikes<S> {
                 inv_inertia: bodies.inertial[k].inv_inertia,
             });
             self.answers.of.extend(new);
+            self.answers.late.resize(bodies.len(), Motion::default());
         }
         let mut know = |body: u32| {
             let k = body as usize;
@@ -331,7 +361,8 @@ impl<S: Space> Strikes<S> {
             rebound: [None; MOST],
         };
         let points = &patch.points[..patch.count];
-        let hits = |k: usize| excess(struck.bodies, patch, &points[k], law) > law.least;
+        let late = &self.answers.late;
+        let hits = |k: usize| Closing::of((struck.bodies, late), patch, &points[k], law).hits(law);
         let is_hit: [bool; MOST] = std::array::from_fn(|k| k < points.len() && hits(k));
         let hitting = || (0..MOST).filter(|&k| is_hit[k]);
         let count = hitting().count();
@@ -351,7 +382,7 @@ impl<S: Space> Strikes<S> {
                 middle.separation += points[k].separation * part;
             }
             if let Some((impulse, rebound)) =
-                strike_point((struck, &self.answers.of), patch, &middle, law)
+                strike_point((struck, self.answers.lists()), patch, &middle, law)
             {
                 for k in hitting() {
                     strike.impulse[k] = impulse * part;
@@ -361,7 +392,7 @@ impl<S: Space> Strikes<S> {
         }
         for (k, point) in points.iter().enumerate() {
             if let Some((impulse, rebound)) =
-                strike_point((struck, &self.answers.of), patch, point, law)
+                strike_point((struck, self.answers.lists()), patch, point, law)
             {
                 strike.impulse[k] += impulse;
                 strike.rebound[k] = rebound.or(strike.rebound[k]);

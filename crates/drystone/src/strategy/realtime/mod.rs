@@ -6,7 +6,8 @@
 //! $$ \sum_{\text{bodies}} \frac{1}{2h^2}\lVert x - y\rVert_M^2 \;+\;
 //!    \sum_{\text{points}} \text{(spring on top of a known force)} , $$
 //!
-//! where y is where inertia and forces alone would take them: implicit Euler. Rounds of **block
+//! where y is where inertia and forces alone would take them: implicit Euler for contacts, and of
+//! order two where forces are smooth, for velocities are half a substep apart ([`half_kicks`]). Rounds of **block
 //! descent** do that: one body after the other moves to where its own inertia and its own contacts
 //! balance, all others held still; after a round the known forces λ learn what the springs carried
 //! ([`manifold`]). In the limit λ is the contact force and the springs carry nothing.
@@ -18,7 +19,7 @@
 //! descent* (2025); what differs here is that the stiffness follows the load instead of growing
 //! with the error, which is what lets a stone of a thousand tons rest on a light one.
 //!
-//! * Bodies that touch nobody are moved in double precision.
+//! * Bodies that touch nobody are moved in double precision, exactly for constant forces.
 //! * Patches of bodies at rest are neither detected nor prepared nor copied ([`manifold_store`]).
 //! * Bodies that do not touch each other are moved eight at a time ([`contact_graph`], [`crate::math::simd`]), in single
 //!   precision relative to base poses ([`body_columns`]), by kernels that give the same bits on any
@@ -29,6 +30,7 @@ mod batching;
 mod body_columns;
 mod contact_graph;
 mod graph_update;
+mod half_kicks;
 mod impact_prediction;
 mod impacts;
 mod islands;
@@ -122,6 +124,9 @@ pub(crate) struct RealTime<S: Space> {
     edges: Vec<Edge>,
     #[serde(skip)]
     outcome: Outcome<S>,
+    /// Whether bodies are mostly new in this step, so that no forces are known.
+    #[serde(skip)]
+    is_new: bool,
     #[serde(skip)]
     approaching: Vec<bool>,
     #[serde(skip)]
@@ -148,6 +153,7 @@ impl<S: Space> Default for RealTime<S> {
             renewals: Vec::new(),
             edges: Vec::new(),
             outcome: Outcome::default(),
+            is_new: false,
             approaching: Vec::new(),
             hits: Vec::new(),
             speeds: Vec::new(),
@@ -165,6 +171,8 @@ impl<S: Space> RealTime<S> {
         around: &Circumstances<'_, S>,
         changes: &Changes,
     ) {
+        let added = bodies.len().saturating_sub(self.columns.base.len());
+        self.is_new = 8 * added > bodies.len();
         self.take_over(bodies, options, changes);
         self.find_dirty(bodies, around, changes);
         self.detect(bodies, options, around);
@@ -193,7 +201,10 @@ impl<S: Space> RealTime<S> {
         }
         if changes.all {
             self.pairs.forget_all();
+            (0..bodies.len()).for_each(|k| self.columns.refresh(k));
         }
+        let others = changes.bodies.iter().chain(&changes.places);
+        others.for_each(|&k| self.columns.refresh(k as usize));
         if !changes.places.is_empty() {
             let mut is_other = vec![false; bodies.len()];
             for &k in &changes.places {

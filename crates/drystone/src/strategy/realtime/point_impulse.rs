@@ -26,52 +26,97 @@ pub(super) struct Answer<S: Space> {
     pub(super) inv_inertia: S::Inertia,
 }
 
-/// The speed at which a point closes beyond what its gap allows, m/s.
-pub(super) fn excess<S: Space>(
-    bodies: &Bodies<S>,
-    patch: &Patch<S>,
-    at: &ContactPoint<S>,
-    law: &StrikeLaw<S>,
-) -> f64 {
-    let ends = [patch.a as usize, patch.b as usize];
-    let arms = ends.map(|k| at.position - bodies.position[k]);
-    let closing = velocity(bodies, ends, arms) + patch.slide;
-    -at.normal.dot(closing) - at.separation.max(0.0) / law.dt
+/// How a point closes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Closing {
+    /// What is left to close, seen from the start of the step at the present motion, m.
+    gap: f64,
+    /// Speed at the start of the step, m/s.
+    speed: f64,
+    /// What the fall of a step adds to it, m/s.
+    falls: f64,
+    /// The speed beyond what the gap allows, m/s.
+    excess: f64,
+    /// Whether it bounces.
+    bounces: bool,
+}
+
+impl Closing {
+    /// `late` says how far bodies that were struck in this step are from where their present motion
+    /// would have taken them from its start.
+    pub(super) fn of<S: Space>(
+        (bodies, late): (&Bodies<S>, &[Motion<S>]),
+        patch: &Patch<S>,
+        at: &ContactPoint<S>,
+        law: &StrikeLaw<S>,
+    ) -> Self {
+        let ends = [patch.a as usize, patch.b as usize];
+        let arms = ends.map(|k| at.position - bodies.position[k]);
+        let speed = -at.normal.dot(velocity(bodies, ends, arms) + patch.slide);
+        let moved = |side: usize| match late.get(ends[side]) {
+            Some(late) => at
+                .normal
+                .dot(late.linear + S::spin_cross(late.spin, arms[side])),
+            None => 0.0,
+        };
+        let gap = (at.separation + (moved(1) - moved(0))).max(0.0);
+        let turned = ends.map(|k| bodies.motion[k].spin.length() * law.dt);
+        // The point of a body that spins fast is elsewhere by the time it would touch.
+        let is_there = at.separation <= law.margin || turned[0] + turned[1] < MOST_TURN;
+        Self {
+            gap,
+            speed,
+            falls: -law.fallen(bodies, ends, at.normal),
+            excess: speed - gap / law.dt,
+            bounces: patch.surface.restitution > 0.0 && speed > law.threshold && is_there,
+        }
+    }
+
+    /// Whether the point hits in this step.
+    pub(super) fn hits<S: Space>(&self, law: &StrikeLaw<S>) -> bool {
+        let early = law.early.min(0.5 * self.falls);
+        self.excess > law.least || self.bounces && self.excess > -early
+    }
+
+    /// When it hits, s from the start of the step, and how fast, m/s: its gap is
+    /// $d - ut - \tfrac12 at^2$ until then.
+    fn impact<S: Space>(&self, law: &StrikeLaw<S>) -> (f64, f64) {
+        let square = self.speed * self.speed + 2.0 * self.falls / law.dt * self.gap;
+        let speed = square.max(0.0).sqrt();
+        ((2.0 * self.gap / (self.speed + speed)).min(law.dt), speed)
+    }
 }
 
 /// Lets one point hit, if it does: the impulse on B, N·s, and the speed of a rebound, m/s.
 pub(super) fn strike_point<S: Space>(
-    (struck, answers): (&mut Struck<'_, S>, &[Answer<S>]),
+    (struck, (answers, late)): (&mut Struck<'_, S>, (&[Answer<S>], &mut [Motion<S>])),
     patch: &Patch<S>,
     at: &ContactPoint<S>,
     law: &StrikeLaw<S>,
 ) -> Option<(S::Vector, Option<f64>)> {
     let bodies = &*struck.bodies;
-    let excess = excess(bodies, patch, at, law);
-    if excess <= law.least {
+    let closing = Closing::of((bodies, &*late), patch, at, law);
+    if !closing.hits(law) {
         return None;
     }
     let ends = [patch.a as usize, patch.b as usize];
     let arms = ends.map(|k| at.position - bodies.position[k]);
     let spot = Spot { ends, arms };
-    let allowed = at.separation.max(0.0) / law.dt;
-    let speed = excess + allowed;
-    let e = patch.surface.restitution;
-    let turned = ends.map(|k| bodies.motion[k].spin.length() * law.dt);
-    // The point of a body that spins fast is elsewhere by the time it would touch.
-    let is_there = at.separation <= law.margin || turned[0] + turned[1] < MOST_TURN;
-    let bounces = e > 0.0 && speed > law.threshold && is_there;
-    // Restitution refers to the velocities before forces, so that what falls until the end of the
-    // step is not taken from the rebound.
-    let fallen = law.fallen(bodies, ends, at.normal);
-    let rebound = bounces.then_some((e * speed - fallen).max(0.0));
-    let leaving = rebound.unwrap_or(-allowed);
+    let before = ends.map(|k| bodies.motion[k]);
+    let (time, speed) = closing.impact(law);
+    // What does not bounce closes its gap by the end of the step.
+    let change = if closing.bounces {
+        (1.0 + patch.surface.restitution) * speed
+    } else {
+        closing.excess
+    };
+    let rebound = closing.bounces.then_some((change - closing.speed).max(0.0));
     let answers = ends.map(|k| &answers[k]);
     let answer = struck.answer_along(answers, &spot, at.normal);
     if answer <= 0.0 {
         return None;
     }
-    let pressed = (leaving + speed) / answer;
+    let pressed = change / answer;
     let mut impulse = at.normal * pressed;
     struck.push(answers, &spot, at.normal, pressed);
     let after = velocity(struck.bodies, ends, arms) + patch.slide;
@@ -85,6 +130,13 @@ pub(super) fn strike_point<S: Space>(
             let drag = -(slip_speed / answer).min(patch.surface.friction * pressed);
             struck.push(answers, &spot, along, drag);
             impulse += along * drag;
+        }
+    }
+    if closing.bounces && !ends.iter().any(|&k| struck.links.ties_body(k)) {
+        for (k, before) in ends.into_iter().zip(before) {
+            let now = &struck.bodies.motion[k];
+            late[k].linear -= (now.linear - before.linear) * time;
+            late[k].spin -= (now.spin - before.spin) * time;
         }
     }
     Some((impulse, rebound))

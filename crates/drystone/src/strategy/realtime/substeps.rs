@@ -8,6 +8,8 @@ use super::articulation;
 use super::articulation::{LinkLaw, Linkage, March, Team};
 use super::body_columns::{Flight, column, drift, get};
 use super::contact_graph::{Batch, Graph};
+use super::half_kicks::{Kick, half_kick};
+use super::impacts::Strikes;
 use super::manifold;
 use super::manifold::{Field, Law};
 use super::{Circumstances, RealTime, Realtime, manifold_forces};
@@ -23,6 +25,10 @@ use crate::parallel::thread_pool::Worker;
 /// Overlaps deeper than so many times what a loaded contact gives way by are repaired without
 /// regard to their load.
 const DEEP: f64 = 3.0;
+
+/// Times more rounds in a step in which bodies are mostly new: what starts to slide would be ahead
+/// for good by what friction lacked in the first steps.
+const FIRST_ROUNDS: u32 = 6;
 
 /// Bodies of linkages that are worth a thread when they are written back.
 const WORTH: usize = 256;
@@ -87,6 +93,7 @@ impl<S: Space> Outcome<S> {
 struct Arrival<'a, S: Space> {
     movers: &'a [Mover],
     bases: &'a [Pose<S>],
+    strikes: &'a Strikes<S>,
     position: Shared<'a, S::Vector>,
     rotation: Shared<'a, S::Rotation>,
     motion: Shared<'a, Motion<S>>,
@@ -123,14 +130,20 @@ impl<S: Space> Arrival<'_, S> {
         if is_alone || self.movers[k] == Mover::Nobody {
             return;
         }
-        flight.load(field, fall.bodies, k, (&fall.acceleration(k), fall.h));
+        let kick = Kick {
+            acceleration: fall.acceleration(k),
+            offset: self.strikes.late_by(k, 1.0 / f64::from(fall.substeps)),
+            h: fall.h,
+            may_start: self.movers[k] == Mover::Rounds,
+        };
+        flight.load(field, fall.bodies, k, &kick);
         if self.movers[k] == Mover::Rounds {
             flight.weigh(field, fall.bodies, k, fall.h);
         }
     }
 
     /// Says where a body is at the end.
-    fn write(&self, k: usize, field: &Field<'_>, fall: &Fall<'_, S>) {
+    fn write(&self, k: usize, field: &Field<'_>, flight: &Flight<'_>, fall: &Fall<'_, S>) {
         let bodies = fall.bodies;
         let present = Pose {
             position: bodies.position[k],
@@ -150,6 +163,7 @@ impl<S: Space> Arrival<'_, S> {
                 }
                 let drift = drift(&self.bases[k], &pose);
                 field.drift.write(k + 1, column::<S>(&drift));
+                flight.fall(k, &acceleration);
             }
             (Mover::Team | Mover::Rounds, _) => {
                 let drift: Motion<S> = get(&field.drift.read(k + 1));
@@ -158,6 +172,9 @@ impl<S: Space> Arrival<'_, S> {
                 motion = get(&field.motion.read(k + 1));
                 let turn = (present.rotation, pose.rotation);
                 motion.spin = bodies.carried_spin(k, turn, motion.spin);
+                let half = half_kick::<S>(&flight.gain.read(k + 1), fall.h);
+                motion.linear += half.linear;
+                motion.spin += half.spin;
             }
         }
         self.position.write(k, pose.position);
@@ -313,6 +330,9 @@ impl<S: Space> RealTime<S> {
     fn write_marched(&mut self, outcome: &mut Outcome<S>, threads: usize) {
         let links = &self.links;
         let count: usize = links.marched().map(Linkage::len).sum();
+        for linkage in links.marched() {
+            linkage.hand_gains(&mut self.columns, |k| outcome.movers[k] == Mover::Linkage);
+        }
         let bases = self.columns.share_bases();
         let movers = &outcome.movers;
         let position = Shared::new(&mut outcome.position);
@@ -396,12 +416,14 @@ impl<S: Space> RealTime<S> {
                 instructions: options.instructions,
                 threads: around.settings.threads as usize,
             },
+            &self.columns,
         );
         let joints = self.links.ties().count();
         let (field, flight, bases) = self.columns.share(&mut self.patches.records);
         let arrival = Arrival {
             movers: &outcome.movers,
             bases,
+            strikes: &self.strikes,
             position: Shared::new(&mut outcome.position),
             rotation: Shared::new(&mut outcome.rotation),
             motion: Shared::new(&mut outcome.motion),
@@ -419,16 +441,18 @@ impl<S: Space> RealTime<S> {
         };
         let (graph, count) = (&self.graph, field.motion.len());
         let (instructions, h) = (options.instructions, h as f32);
+        let first = if self.is_new { FIRST_ROUNDS } else { 1 };
         let rounds = Rounds::<S> {
             field: &field,
             graph,
             options,
             // Linkages are solved exactly: where all that touches belongs to some, fewer do.
-            rounds: if graph.has_colors() {
-                options.rounds
-            } else {
-                (2 * options.rounds).div_ceil(3)
-            },
+            rounds: first
+                * if graph.has_colors() {
+                    options.rounds
+                } else {
+                    (2 * options.rounds).div_ceil(3)
+                },
             law: &law,
             space: PhantomData,
         };
@@ -463,7 +487,7 @@ impl<S: Space> RealTime<S> {
                 worker.wait();
             }
             for k in worker.share(bodies.len()) {
-                arrival.write(k, &field, &fall);
+                arrival.write(k, &field, &flight, &fall);
             }
         });
         self.links.remember();

@@ -4,16 +4,29 @@ use super::linkage::{BENT, Linkage};
 use super::warm_start::KnownRows;
 use super::{Ground, LinkLaw, March};
 use crate::dynamics::integrate;
+use crate::dynamics::integrate::Damped;
 use crate::geometry::Space;
 use crate::geometry::shape::Pose;
 use crate::math::algebra::Linear;
 use crate::model::body::{Bodies, Motion};
+use crate::strategy::realtime::articulation::direction_time::CALM_SWING;
 
-/// A linkage that touches nothing turns by so much in a stride, rad, as long as there are enough.
-const STRIDE: f64 = 0.4;
+/// A linkage that touches nothing turns by so much in a stride, rad, as long as there are enough:
+/// energy then oscillates by a thousandth. Nets turn by more.
+const STRIDE: f64 = 0.04;
+const NET_STRIDE: f64 = 0.4;
+/// Strides at most: of a large linkage, and of one body, which share what a step may take.
 const MOST_STRIDES: f64 = 8.0;
+const MOST_OF_SMALL: f64 = 32.0;
+const BODIES_AND_STRIDES: f64 = 256.0;
 /// Strides of a net at least.
 const NET_STRIDES: f64 = 4.0;
+/// Strides of a linkage of few bodies at least, unless it turns by less than this in a step, rad.
+const LEAST_OF_FEW: f64 = 4.0;
+const FEW_BODIES: usize = 8;
+const STILL: f64 = 1e-3;
+/// A linkage that turns by less in a step is about at rest, rad.
+const MOVING: f64 = 0.02;
 /// Newton steps in a stride at most, besides one where it comes taut.
 const MOST_NEWTON: u32 = 2;
 
@@ -32,19 +45,12 @@ impl<S: Space> Linkage<S> {
             self.weave = Some(weave);
             return;
         }
-        let fastest = self.motion.iter().map(|m| m.spin.length());
-        let fastest = fastest.fold(0.0, f64::max);
-        // Sweeps reach further in many short strides than many sweeps do in a long one.
-        let least = if self.factors.is_some() {
-            1.0
-        } else {
-            NET_STRIDES
-        };
-        let strides = (options.dt * fastest / STRIDE)
-            .ceil()
-            .clamp(least, MOST_STRIDES);
+        let strides = self.strides(ground, known, options.dt);
         let h = options.dt / strides;
         let law = LinkLaw { h, ..*ground.law };
+        self.take_half_kicks(h, -1.0);
+        self.start_afresh(ground.bodies);
+        let is_first = self.is_fresh;
         for stride in 0..strides as u32 {
             if stride > 0 {
                 self.remember(known);
@@ -55,6 +61,43 @@ impl<S: Space> Linkage<S> {
             }
             self.stride(ground, h, options);
         }
+        self.extrapolate(is_first && strides == 1.0);
+        self.take_half_kicks(h, 1.0);
+    }
+
+    /// How many strides a step takes: what turns fast bends, and what swings fast under its load
+    /// keeps its energy only in short ones. At rest one will do, whatever the load.
+    fn strides(&mut self, ground: &Ground<'_, S>, known: &mut KnownRows, dt: f64) -> f64 {
+        let fastest = self.motion.iter().map(|m| m.spin.length());
+        let turn = dt * fastest.fold(0.0, f64::max);
+        // Sweeps reach further in many short strides than many sweeps do in a long one.
+        let (mut least, mut stride) = (NET_STRIDES, NET_STRIDE);
+        let most = (BODIES_AND_STRIDES / self.bodies.len() as f64).floor();
+        let most = most.clamp(MOST_STRIDES, MOST_OF_SMALL);
+        if self.factors.is_some() {
+            (least, stride) = (1.0, STRIDE);
+            if turn > MOVING {
+                self.aim_rows(
+                    ground.bodies,
+                    &LinkLaw {
+                        h: dt,
+                        ..*ground.law
+                    },
+                    known,
+                );
+                let swing = dt * self.fastest_swing(ground.bodies).sqrt();
+                least = (swing / CALM_SWING.sqrt()).ceil().clamp(1.0, most);
+            }
+        }
+        if self.factors.is_none() {
+            return (turn / stride).ceil().clamp(least, most);
+        }
+        // Energy drifts where strides change their length, so they seldom do.
+        if turn > STILL && self.bodies.len() <= FEW_BODIES {
+            least = least.max(LEAST_OF_FEW);
+        }
+        let strides = (turn / stride).ceil().clamp(least, most) as u32;
+        f64::from(strides.next_power_of_two()).min(most)
     }
 
     /// Sweeps that start from known forces and do not get far make energy; from none they lose
@@ -66,22 +109,7 @@ impl<S: Space> Linkage<S> {
 
     pub(super) fn stride(&mut self, ground: &Ground<'_, S>, h: f64, options: &March<S>) {
         let bodies = ground.bodies;
-        for (k, &body) in self.bodies.iter().enumerate() {
-            let (body, motion) = (body as usize, &self.motion[k]);
-            self.x[k] = Motion {
-                linear: motion.linear * h,
-                spin: motion.spin * h,
-            };
-            self.aim[k] = self.x[k];
-            if bodies.is_dynamic(body) {
-                let push = integrate::acceleration(bodies, body, options.gravity, options.time);
-                let (linear, angular) = bodies.damping[body];
-                self.aim[k] = Motion {
-                    linear: (motion.linear + push.linear * h) * (h / (1.0 + h * linear)),
-                    spin: (motion.spin + push.spin * h) * (h / (1.0 + h * angular)),
-                };
-            }
-        }
+        self.aim_freely(ground, h, options);
         let (mut left, mut was_tauter) = (MOST_NEWTON, false);
         loop {
             self.linearise(ground, h);
@@ -112,7 +140,35 @@ impl<S: Space> Linkage<S> {
                 break;
             }
         }
+        if self.part == 0.0 && self.turns_by(MOVING) {
+            self.close_up(ground, h, options);
+        }
         self.arrive(bodies, h);
+    }
+
+    /// Says where bodies would go without joints, and starts them where their motion takes them.
+    fn aim_freely(&mut self, ground: &Ground<'_, S>, h: f64, options: &March<S>) {
+        let bodies = ground.bodies;
+        for (k, &body) in self.bodies.iter().enumerate() {
+            let (body, motion) = (body as usize, self.motion[k]);
+            let tumble = integrate::tumbled(bodies, body, self.pose[k].rotation, motion.spin, h);
+            self.tumble[k] = tumble;
+            self.x[k] = Motion {
+                linear: motion.linear * h,
+                spin: motion.spin * h + tumble,
+            };
+            self.aim[k] = self.x[k];
+            self.start[k] = motion;
+            if bodies.is_dynamic(body) {
+                let push = integrate::acceleration(bodies, body, options.gravity, options.time);
+                let (linear, angular) = bodies.damping[body];
+                let left = [linear, angular].map(|damping| Damped::new(damping, h).left);
+                self.aim[k] = Motion {
+                    linear: (motion.linear * left[0] + push.linear * h) * h,
+                    spin: (motion.spin * left[1] + push.spin * h) * h + tumble,
+                };
+            }
+        }
     }
 
     /// Takes displacements for good.
@@ -120,8 +176,32 @@ impl<S: Space> Linkage<S> {
         for k in 0..self.bodies.len() {
             let (body, x) = (self.bodies[k] as usize, self.x[k]);
             let start = (self.pose[k], self.motion[k]);
-            (self.pose[k], self.motion[k]) = arrived(bodies, body, start, (&x, &x), h);
+            let mut x = x;
+            let mut last = Motion {
+                spin: x.spin - self.tumble[k],
+                ..x
+            };
+            let gain = gained::<S>(&self.start[k], &last, h);
+            self.older[k] = self.gain[k];
+            self.gain[k] = gain;
+            if self.is_fresh {
+                for x in [&mut x, &mut last] {
+                    x.linear -= gain.linear * (0.5 * h * h);
+                    x.spin -= gain.spin * (0.5 * h * h);
+                }
+            }
+            (self.pose[k], self.motion[k]) = arrived(bodies, body, start, (&x, &last), h);
         }
+        self.is_fresh = false;
+    }
+}
+
+/// The acceleration of a body that starts with a motion and moves by `x` in h seconds.
+fn gained<S: Space>(start: &Motion<S>, x: &Motion<S>, h: f64) -> Motion<S> {
+    let per_second = 1.0 / h;
+    Motion {
+        linear: (x.linear * per_second - start.linear) * per_second,
+        spin: (x.spin * per_second - start.spin) * per_second,
     }
 }
 

@@ -15,12 +15,15 @@ pub(super) struct Stiffer<S: Space> {
     /// Arms that are pulled at, m, and N·m.
     pub(super) arms: [(S::Vector, f64); MOST_ARMS],
     pub(super) count: usize,
+    /// Of the farthest point by which it hangs on something fixed, its distance squared, m².
+    pub(super) held: f64,
 }
 
 impl<S: Space> Stiffer<S> {
     pub(super) fn clear(&mut self) {
         self.linear = 0.0;
         self.count = 0;
+        self.held = 0.0;
     }
 
     pub(super) fn add(&mut self, arm: S::Vector, s: f64) {

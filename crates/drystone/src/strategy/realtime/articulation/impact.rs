@@ -36,7 +36,7 @@ impl<S: Space> Linkage<S> {
     /// Gets ready for impacts: velocities are those that joints allow from here on.
     fn brace(&mut self, bodies: &mut Bodies<S>) {
         self.is_hit = true;
-        self.start(bodies);
+        self.begin(bodies);
         self.hold(bodies);
         self.x.copy_from_slice(&self.motion);
         self.close();

@@ -70,6 +70,19 @@ pub(crate) struct Linkage<S: Space> {
     /// Poses of centres of mass and motions at the start of a substep or stride.
     pub(super) pose: Vec<Pose<S>>,
     pub(super) motion: Vec<Motion<S>>,
+    /// What was added to motions by half kicks, as an acceleration; accelerations in the last two
+    /// strides; and whether none are known ([`super::free_rotation`]).
+    pub(super) kick: Vec<Motion<S>>,
+    pub(super) gain: Vec<Motion<S>>,
+    pub(super) older: Vec<Motion<S>>,
+    pub(super) is_fresh: bool,
+    /// Motions at the start of a stride, how much further bodies turn in it than by their spin, and
+    /// where they aim without that.
+    pub(super) start: Vec<Motion<S>>,
+    pub(super) tumble: Vec<S::Spin>,
+    pub(super) plain: Vec<S::Spin>,
+    /// Displacements and forces before a correction.
+    pub(super) saved: (Vec<Motion<S>>, Vec<f64>),
     /// Poses at its end and where directions count.
     pub(super) end: Vec<Pose<S>>,
     pub(super) within: Vec<Pose<S>>,
@@ -152,6 +165,14 @@ impl<S: Space> Linkage<S> {
             x: vec![Motion::default(); count],
             pose: vec![Pose::default(); count],
             motion: vec![Motion::default(); count],
+            kick: vec![Motion::default(); count],
+            gain: vec![Motion::default(); count],
+            older: vec![Motion::default(); count],
+            is_fresh: true,
+            start: vec![Motion::default(); count],
+            tumble: vec![S::Spin::default(); count],
+            plain: Vec::with_capacity(count),
+            saved: Default::default(),
             end: vec![Pose::default(); count],
             within: vec![Pose::default(); count],
             aim: vec![Motion::default(); count],
@@ -177,7 +198,7 @@ impl<S: Space> Linkage<S> {
     }
 
     /// Starts a step: takes over poses.
-    pub(super) fn start(&mut self, bodies: &Bodies<S>) {
+    pub(super) fn begin(&mut self, bodies: &Bodies<S>) {
         for (k, &body) in self.bodies.iter().enumerate() {
             let body = body as usize;
             self.pose[k] = Pose {

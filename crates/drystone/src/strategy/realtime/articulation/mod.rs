@@ -41,6 +41,7 @@ use std::collections::BTreeMap;
 
 mod direction_time;
 mod free_articulation;
+mod free_rotation;
 mod geometric_stiffness;
 mod impact;
 mod joint_net;
@@ -57,6 +58,7 @@ use crate::math::union_find::Forest;
 use crate::model::body::Bodies;
 use crate::model::joint::Joints;
 use crate::model::joint::rows::rows_of;
+use crate::strategy::realtime::body_columns::BodyColumns;
 pub(crate) use impact::Spot;
 pub(crate) use lanes::Team;
 use lanes::make_teams;
@@ -271,7 +273,7 @@ impl<S: Space> Links<S> {
             }
             linkage.has_contact = linkage.is_touched.contains(&true);
             if linkage.is_awake {
-                linkage.start(bodies);
+                linkage.begin(bodies);
             }
             if linkage.is_coupled() {
                 if linkage.is_plain {
@@ -284,9 +286,15 @@ impl<S: Space> Links<S> {
     }
 
     /// Moves the linkages that touch nothing; these are done then.
-    pub(crate) fn march(&mut self, ground: &Ground<'_, S>, options: &March<S>) {
+    pub(crate) fn march(
+        &mut self,
+        ground: &Ground<'_, S>,
+        options: &March<S>,
+        columns: &BodyColumns<S>,
+    ) {
         for linkage in &mut self.linkages {
             if linkage.is_awake && !linkage.has_contact {
+                linkage.take_gains(columns);
                 linkage.march(ground, &mut self.known, options);
             }
         }

@@ -16,7 +16,7 @@ use crate::math::simd::{DOUBLES, Number, Quad, Wide, dispatch};
 use crate::model::body::Bodies;
 use crate::model::joint::rows::{Coordinate, Gauge, Role};
 use crate::strategy::realtime::articulation::LinkLaw;
-use crate::strategy::realtime::articulation::direction_time::{LEAST_PART, MOST_PART};
+use crate::strategy::realtime::articulation::direction_time::{CALM_SWING, MOST_PART, WILD_SWING};
 use crate::strategy::realtime::articulation::linkage::{JointRows, Linkage};
 
 /// Resistance of what can't move, N/m and N·m.
@@ -307,8 +307,9 @@ fn aim<N: Number<Stored = Quad>>(team: &mut Team, law: &LinkLaw) {
         let swings = N::load(&body.form.pulled) * N::load(&body.form.turns_by);
         fastest = fastest.most(square * swings);
     }
-    let part = N::splat(MOST_PART - LEAST_PART) * fastest.least(N::splat(1.0));
-    (N::splat(LEAST_PART) + part).store(&mut team.part);
+    let beyond = (fastest - N::splat(CALM_SWING)) * N::splat(1.0 / (WILD_SWING - CALM_SWING));
+    let part = beyond.most(N::splat(0.0)).least(N::splat(1.0));
+    (N::splat(MOST_PART) * part).store(&mut team.part);
 }
 
 /// Makes rows for the present displacements, and says how bodies resist.
