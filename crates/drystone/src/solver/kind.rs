@@ -7,6 +7,8 @@ use super::{
 use super::{SolveReport, Solver};
 use crate::contact::problem::{ContactProblem, Impulses};
 use crate::geometry::Space;
+use crate::math::algebra::{D2, D3};
+use std::any::Any;
 use serde::{Deserialize, Serialize};
 
 /// Chooses a solver, with its options.
@@ -170,6 +172,24 @@ impl SolverKind {
         problem: &ContactProblem<S>,
         impulses: &mut Impulses<S>,
     ) -> SolveReport {
+        let (problem, impulses): (&dyn Any, &mut dyn Any) = (problem, impulses);
+        if let Some(problem) = problem.downcast_ref() {
+            if let Some(impulses) = impulses.downcast_mut() {
+                return solve_in_plane(self, problem, impulses);
+            }
+        } else if let (Some(problem), Some(impulses)) =
+            (problem.downcast_ref(), impulses.downcast_mut())
+        {
+            return solve_in_space(self, problem, impulses);
+        }
+        unreachable!("a space is D2 or D3")
+    }
+
+    fn solve_by_kind<S: Space>(
+        &mut self,
+        problem: &ContactProblem<S>,
+        impulses: &mut Impulses<S>,
+    ) -> SolveReport {
         match self {
             Self::Pgs(solver) => solver.solve(problem, impulses),
             Self::BlockGs(solver) => solver.solve(problem, impulses),
@@ -184,4 +204,22 @@ impl SolverKind {
             Self::Auto(solver) => solver.solve(problem, impulses),
         }
     }
+}
+
+/// All solvers of the plane, compiled in this crate and not where they are used.
+fn solve_in_plane(
+    kind: &mut SolverKind,
+    problem: &ContactProblem<D2>,
+    impulses: &mut Impulses<D2>,
+) -> SolveReport {
+    kind.solve_by_kind(problem, impulses)
+}
+
+/// All solvers of space, likewise.
+fn solve_in_space(
+    kind: &mut SolverKind,
+    problem: &ContactProblem<D3>,
+    impulses: &mut Impulses<D3>,
+) -> SolveReport {
+    kind.solve_by_kind(problem, impulses)
 }

@@ -168,43 +168,46 @@ impl Strategy {
 /// The strategy of a world, at work.
 #[derive(Debug)]
 pub(crate) struct Running<S: Space> {
-    name: &'static str,
-    stepper: Box<dyn Stepper<S>>,
+    /// Its name, and what it is; nothing before the first step.
+    at_work: Option<(&'static str, Box<dyn Stepper<S>>)>,
+}
+
+impl<S: Space> Default for Running<S> {
+    fn default() -> Self {
+        Self { at_work: None }
+    }
 }
 
 impl<S: Space> Clone for Running<S> {
     fn clone(&self) -> Self {
+        let copy = |(name, stepper): &(_, Box<dyn Stepper<S>>)| (*name, stepper.copy());
         Self {
-            name: self.name,
-            stepper: self.stepper.copy(),
+            at_work: self.at_work.as_ref().map(copy),
         }
     }
 }
 
 impl<S: Space> Running<S> {
-    /// A strategy that begins.
-    pub(crate) fn new(strategy: &Strategy) -> Self {
-        Self {
-            name: strategy.name(),
-            stepper: strategy.stepper(),
-        }
+    /// The strategy at work; `None` before the first step.
+    pub(crate) fn stepper(&self) -> Option<&dyn Stepper<S>> {
+        self.at_work.as_ref().map(|(_, stepper)| &**stepper)
     }
 
-    /// Whether this is the strategy at work.
-    pub(crate) fn is(&self, strategy: &Strategy) -> bool {
-        self.name == strategy.name()
-    }
-
-    /// The strategy at work.
-    pub(crate) fn stepper(&self) -> &dyn Stepper<S> {
-        &*self.stepper
+    /// The same, if it is this one.
+    pub(crate) fn stepper_of(&self, strategy: &Strategy) -> Option<&dyn Stepper<S>> {
+        let (name, stepper) = self.at_work.as_ref()?;
+        (*name == strategy.name()).then_some(&**stepper)
     }
 
     /// Goes on with a strategy, which may be another or have other options than so far.
     pub(crate) fn go_on(&mut self, strategy: &Strategy) -> &mut dyn Stepper<S> {
-        if !self.is(strategy) || !self.stepper.set_options(strategy.parts().1) {
-            *self = Self::new(strategy);
-        }
-        &mut *self.stepper
+        let kept = self.at_work.take();
+        let kept = kept.filter(|(name, _)| *name == strategy.name());
+        let kept = kept.and_then(|(_, mut stepper)| {
+            let is_own = stepper.set_options(strategy.parts().1);
+            is_own.then_some(stepper)
+        });
+        let stepper = kept.unwrap_or_else(|| strategy.stepper());
+        &mut *self.at_work.insert((strategy.name(), stepper)).1
     }
 }

@@ -67,7 +67,8 @@ impl<S: Space> World<S> {
     #[must_use]
     pub fn is_asleep(&self, id: BodyId) -> bool {
         let place = self.bodies.place(id);
-        place.is_some_and(|k| self.running.stepper().is_asleep(k))
+        let stepper = self.running.stepper();
+        place.is_some_and(|k| stepper.is_some_and(|stepper| stepper.is_asleep(k)))
     }
 
     /// Wakes a body and what it touches.

@@ -16,9 +16,8 @@ use crate::strategy::step::Failure;
 use std::collections::BTreeSet;
 
 impl<S: Space> World<S> {
-    /// Whether the strategy serves everything that the world has. Every step asks this; ask it
-    /// before the first to hear of it in time.
-    pub fn check_strategy(&self) -> Result<(), StepError> {
+    /// Does [`World::check_strategy`].
+    pub(super) fn find_unserved(&self) -> Result<(), StepError> {
         let strategy = &self.settings.strategy;
         self.unserved(strategy).map_or(Ok(()), |(feature, of)| {
             let all = Strategy::all();
@@ -68,9 +67,8 @@ impl<S: Space> World<S> {
         refused.next().or_else(mixed)
     }
 
-    /// Whether a step can start from where bodies stand: strategies that watch motion need gaps
-    /// everywhere. Every step asks this; ask it before the first to hear of it in time.
-    pub fn check_start(&self) -> Result<(), StepError> {
+    /// Does [`World::check_start`].
+    pub(super) fn find_overlap(&self) -> Result<(), StepError> {
         if !self.settings.strategy.watches_motion() {
             return Ok(());
         }

@@ -145,12 +145,8 @@ impl<S: Space> World<S> {
         Ok(&soft.edges)
     }
 
-    /// Judges the present state: what intersects a deformable, and the least distance of one from
-    /// anything else. Empty where there are no deformables.
-    ///
-    /// # Errors
-    /// If a place is not finite.
-    pub fn audit(&self) -> Result<Audit, IntersectError> {
+    /// Does [`World::audit`].
+    pub(super) fn audit_surfaces(&self) -> Result<Audit, IntersectError> {
         audit(&self.deformables, &self.bodies)
     }
 

@@ -87,7 +87,8 @@ impl<S: Space> World<S> {
     /// What the joint at a place carried in the last step: by its contacts and its drives, or as
     /// the strategy `realtime` knows it.
     pub(super) fn carried(&self, place: u32, joint: &Held<S>) -> Reaction<S> {
-        if let Some(forces) = self.running.stepper().joint_forces(place) {
+        let own = self.running.stepper();
+        if let Some(forces) = own.and_then(|own| own.joint_forces(place)) {
             return reaction(&self.bodies, joint, &forces);
         }
         // The length of the last step; the settings may have changed since.

@@ -5,6 +5,7 @@ pub mod query;
 
 mod bodies;
 mod check;
+mod compiled;
 mod deformables;
 mod drawing;
 mod errors;
@@ -104,10 +105,9 @@ pub struct World<S: Space> {
 
 impl<S: Space> Default for World<S> {
     fn default() -> Self {
-        let settings = Settings::default();
         Self {
-            running: Running::new(&settings.strategy),
-            settings,
+            running: Running::default(),
+            settings: Settings::default(),
             materials: Materials::default(),
             bodies: Bodies::default(),
             names: BTreeMap::new(),
@@ -136,7 +136,6 @@ impl<S: Space> World<S> {
     pub fn new(settings: Settings<S>) -> Result<Self, SettingsError> {
         settings.check()?;
         Ok(Self {
-            running: Running::new(&settings.strategy),
             settings,
             ..Self::default()
         })
@@ -147,9 +146,8 @@ impl<S: Space> World<S> {
         self.step_watched(&mut |_| {})
     }
 
-    /// Makes one step and calls `watch` at the end of each part of it, with its name: for
-    /// profiles. In the strategy `realtime` it is called for the certificate only.
-    pub fn step_watched(&mut self, watch: &mut dyn FnMut(Phase)) -> Result<StepReport, StepError> {
+    /// Does [`World::step_watched`].
+    pub(super) fn make_step(&mut self, watch: &mut dyn FnMut(Phase)) -> Result<StepReport, StepError> {
         self.settings.check()?;
         self.joints.sort_pairs();
         self.check_strategy()?;
@@ -206,7 +204,7 @@ impl<S: Space> World<S> {
     fn reject(&mut self, failure: Failure<S>) -> StepError {
         self.bodies.restore(std::mem::take(&mut self.before));
         // What the failed step left there may be no numbers either.
-        self.running = Running::new(&self.settings.strategy);
+        self.running = Running::default();
         self.changes.all = true;
         self.failed(failure)
     }
@@ -270,9 +268,8 @@ impl<S: Space> World<S> {
         time + (self.step + 1 - step) as f64 * dt
     }
 
-    /// Finds contacts again if something changed since they were found. A strategy that keeps
-    /// contacts of its own takes no notice of these, so that there they are always old.
-    fn refresh_contacts(&mut self) {
+    /// Does [`World::refresh_contacts`].
+    pub(super) fn look_for_contacts(&mut self) {
         self.joints.sort_pairs();
         let keeps_own = self.settings.strategy.keeps_contacts();
         if self.changes.is_none() && !keeps_own {

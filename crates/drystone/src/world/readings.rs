@@ -63,7 +63,7 @@ impl<S: Space> World<S> {
     #[must_use]
     pub fn solved_contacts(&self) -> Cow<'_, [Contact<S>]> {
         let own = self.running.stepper();
-        match own.contacts(&self.bodies, self.settings.dt) {
+        match own.and_then(|own| own.contacts(&self.bodies, self.settings.dt)) {
             Some(own) => Cow::Owned(own),
             None => Cow::Borrowed(&self.contacts.solved),
         }
@@ -151,9 +151,8 @@ impl<S: Space> World<S> {
         hash.finish()
     }
 
-    /// What the objects look like, to be drawn.
-    #[must_use]
-    pub fn stage(&self) -> Stage {
+    /// Does [`World::stage`].
+    pub(super) fn set_stage(&self) -> Stage {
         let object = |k: usize| Object {
             name: self.bodies.name(k).to_owned(),
             fixed: !self.bodies.is_dynamic(k),
@@ -171,9 +170,8 @@ impl<S: Space> World<S> {
         }
     }
 
-    /// Where everything is now, to be drawn or written.
-    #[must_use]
-    pub fn frame(&self) -> Frame {
+    /// Does [`World::frame`].
+    pub(super) fn take_frame(&self) -> Frame {
         let bodies = &self.bodies;
         let all = 0..bodies.len();
         let contact = |c: &Contact<S>| FrameContact {

@@ -74,9 +74,8 @@ struct State<'a, S: Space> {
 }
 
 impl<S: Space> World<S> {
-    /// Everything that the next step depends on, as bytes.
-    #[must_use]
-    pub fn snapshot(&self) -> Vec<u8> {
+    /// Does [`World::snapshot`].
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
         let state = State {
             dimension: S::DIM as u8,
             settings: on_machine(self.settings, 1, Instructions::Portable),
@@ -107,33 +106,12 @@ impl<S: Space> World<S> {
 
     /// What the strategy keeps; nothing if the settings ask for another since the last step.
     fn strategy_state(&self) -> Vec<u8> {
-        if self.running.is(&self.settings.strategy) {
-            self.running.stepper().save()
-        } else {
-            Vec::new()
-        }
+        let stepper = self.running.stepper_of(&self.settings.strategy);
+        stepper.map(|stepper| stepper.save()).unwrap_or_default()
     }
 
-    /// Goes back to a snapshot, or stays as it is.
-    ///
-    /// ```
-    /// use drystone::{Body, Shape3, World3, glam::DVec3};
-    /// let mut world = World3::default();
-    /// world.add(Body::fixed(Shape3::half_space(DVec3::Y)?))?;
-    /// world.add(Body::rigid(Shape3::ball(0.5)?).at(DVec3::new(0.0, 1.0, 0.0)))?;
-    /// let saved = world.snapshot();
-    /// for _ in 0..100 {
-    ///     world.step()?;
-    /// }
-    /// let there = world.state_hash();
-    /// world.restore(&saved)?;
-    /// for _ in 0..100 {
-    ///     world.step()?;
-    /// }
-    /// assert_eq!(world.state_hash(), there);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
+    /// Does [`World::restore`].
+    pub(super) fn go_back(&mut self, bytes: &[u8]) -> Result<(), SnapshotError> {
         let state = read::<S>(bytes)?;
         let mut bodies = state.bodies.into_owned();
         let joints = state.joints.into_owned();
@@ -159,7 +137,7 @@ impl<S: Space> World<S> {
         let own = self.settings.strategy.instructions().copied();
         let instructions = own.unwrap_or_else(Instructions::best);
         let settings = on_machine(state.settings, self.settings.threads, instructions);
-        let mut running = Running::new(&settings.strategy);
+        let mut running = Running::default();
         let stepper = running.go_on(&settings.strategy);
         if !stepper.restore(&state.strategy, &bodies, &joints) {
             return Err(contradiction());
