@@ -8,8 +8,8 @@ use super::{SolveReport, Solver};
 use crate::contact::problem::{ContactProblem, Impulses};
 use crate::geometry::Space;
 use crate::math::algebra::{D2, D3};
-use std::any::Any;
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 
 /// Chooses a solver, with its options.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

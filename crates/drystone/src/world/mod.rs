@@ -147,7 +147,10 @@ impl<S: Space> World<S> {
     }
 
     /// Does [`World::step_watched`].
-    pub(super) fn make_step(&mut self, watch: &mut dyn FnMut(Phase)) -> Result<StepReport, StepError> {
+    pub(super) fn make_step(
+        &mut self,
+        watch: &mut dyn FnMut(Phase),
+    ) -> Result<StepReport, StepError> {
         self.settings.check()?;
         self.joints.sort_pairs();
         self.check_strategy()?;

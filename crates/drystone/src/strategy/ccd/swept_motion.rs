@@ -4,7 +4,6 @@ mod attachment_rows;
 mod impact;
 mod impact_rows;
 mod pair_search;
-mod squeezed;
 
 use super::Start;
 use super::attached_groups::Clusters;
@@ -347,7 +346,6 @@ impl<'a, S: Space> Flight<'a, S> {
     ) -> Assembled<S> {
         let parties = self.parties();
         let mut contacts: Vec<Contact<S>> = hits.iter().map(|hit| parties.contact(hit)).collect();
-        let rests = squeezed::rests(self.bodies, hits, &contacts);
         contacts.extend_from_slice(&self.held);
         let pulls = self.pulls(free, dt);
         let (contact_of_row, islands) = group_by_island(self.bodies, contacts.iter());
@@ -381,8 +379,7 @@ impl<'a, S: Space> Flight<'a, S> {
             problem.rows.push(row);
             let approach = problem.relative_velocity(at, &before).component(0);
             let bounce = (!is_plain).then_some((contact.surface.restitution, approach));
-            let left = hit.gap - rests[index as usize];
-            problem.rows[at].target = self.law().target_at(left, dt, bounce);
+            problem.rows[at].target = self.law().target(hit, dt, bounce);
         }
         Assembled {
             problem,

@@ -25,11 +25,7 @@ impl Law {
         dt: f64,
         bounce: Option<(f64, f64)>,
     ) -> f64 {
-        self.target_at(hit.gap - hit.rest, dt, bounce)
-    }
-
-    /// The same of one that has `left` metres until it rests.
-    pub(super) fn target_at(&self, left: f64, dt: f64, bounce: Option<(f64, f64)>) -> f64 {
+        let left = hit.gap - hit.rest;
         let rest = if left > 0.0 {
             -left / dt
         } else {
