@@ -88,7 +88,7 @@ fn solver(outcome: &Outcome) -> String {
     if let Strategy::Realtime(options) = &outcome.strategy {
         return format!(
             "block descent, {} of {} a step",
-            counted(u64::from(options.substeps), "realtime"),
+            counted(u64::from(options.substeps), "substep"),
             counted(u64::from(options.rounds), "round"),
         );
     }

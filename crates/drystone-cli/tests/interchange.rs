@@ -188,3 +188,30 @@ fn a_gigabyte_is_refused_unread() {
         assert!(message.contains("268435456 bytes"), "{name}: {message}");
     }
 }
+
+/// A model of which something is left out is refused where that is asked for.
+#[test]
+fn strict_refuses_what_is_not_understood_whole() {
+    let text = "<mujoco><worldbody><light/><body><freejoint/><geom size=\"1\" solref=\"1 1\"/>\
+                </body></worldbody></mujoco>";
+    let (folder, _) = folder_with("m.xml", text);
+    let message = fail(folder.path(), &["import", "m.xml", "--strict"], 1);
+    assert!(
+        message.contains("`solref` of `geom` (line 1): changes motion"),
+        "{message}"
+    );
+    assert!(
+        message.contains("`light`") && message.contains("changes looks"),
+        "{message}"
+    );
+    let arguments = ["run", "m.xml", "--seconds", "0.01", "--strict=motion"];
+    let message = fail(folder.path(), &arguments, 1);
+    assert!(
+        message.contains("solref") && !message.contains("light"),
+        "{message}"
+    );
+    let text = text.replace(" solref=\"1 1\"", "");
+    std::fs::write(folder.path().join("m.xml"), text).unwrap();
+    succeed(folder.path(), &["check", "m.xml", "--strict=motion"]);
+    fail(folder.path(), &["check", "m.xml", "--strict"], 1);
+}

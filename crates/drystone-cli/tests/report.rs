@@ -95,6 +95,7 @@ fn a_solver_means_the_strategy_that_has_one() {
     let (folder, _) = folder_with("flat.toml", FLAT);
     for (options, strategy, solver) in [
         (&[][..], "realtime", "block-descent"),
+        (&["--strategy", "substep"][..], "realtime", "block-descent"),
         (&["--solver", "nncg"][..], "velocity", "nncg"),
         (&["--iterations", "7"][..], "velocity", "pgs"),
         (&["--tolerance", "1e-3"][..], "velocity", "pgs"),

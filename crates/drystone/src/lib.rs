@@ -40,16 +40,24 @@ pub mod solver;
 pub mod strategy;
 pub mod world;
 
+pub use contact::detection::{Contact, NodePoint};
 pub use contact::problem::assemble::ContactRules;
 pub use contact::problem::impact_law::ImpactLaw;
+pub use contact::problem::{ContactProblem, Impulses};
 pub use contact::rules::{Encounter, Hooks};
-pub use geometry::Space;
-pub use geometry::shape::{Decomposition, Geometry, Pose, Shape2, Shape3, ShapeError};
+pub use drystone_frame::{Frame, Stage};
+pub use dynamics::failsafe::Rescue;
+pub use geometry::shape::{
+    Bounds, ContactPoint, Decomposition, Geometry, MassProperties, Pose, Separation, Shape2,
+    Shape3, ShapeError,
+};
+pub use geometry::{Space, ccd, intersect};
 pub use glamx as glam;
-pub use judge::Certificate;
 pub use judge::intersection_audit::{Audit, Intersection};
+pub use judge::law::Answered;
+pub use judge::{Certificate, WorstContact};
 pub use math::algebra::{Algebra, Components, D2, D3, Linear};
-pub use model::body::{Body, BodyError, BodyId, Groups, Kind, Mass, Motion, Push};
+pub use model::body::{Bodies, Body, BodyError, BodyId, Groups, Kind, Mass, Motion, Push};
 pub use model::deformable::{
     Cells, DeformError, Deformable, DeformableId, Integrator, Mesh, Model, Substance,
 };
@@ -58,7 +66,7 @@ pub use model::joint::{
 };
 pub use model::material::{Combine, Material, MaterialError, MaterialId, Materials, Surface};
 pub use model::script::{Keyframe, Script};
-pub use solver::{Auto, Limits, Newton, Pgs, SolverKind};
+pub use solver::{Auto, Limits, Newton, Pgs, SolveReport, SolverKind};
 pub use strategy::Strategy;
 pub use strategy::barrier::Barrier;
 pub use strategy::ccd::Impacts;
@@ -68,4 +76,7 @@ pub use strategy::realtime::Realtime;
 pub use strategy::settings::Settings;
 pub use strategy::step::Resolution;
 pub use world::events::Event;
-pub use world::{Energy, Phase, SnapshotError, StepError, StepReport, World, World2, World3};
+pub use world::query;
+pub use world::{
+    AccessError, Energy, Phase, SnapshotError, StepError, StepReport, World, World2, World3,
+};

@@ -258,11 +258,13 @@ fn modules_of_a_layer_form_no_cycle() {
             known.insert(path[..2].to_vec());
         }
     }
-    // Modules whose uses are all gone go too; what is left hangs in a cycle.
+    // What uses nothing that is left is in no cycle, nor is what nothing left uses.
     loop {
-        let left: BTreeSet<ItemPath> = uses.keys().cloned().collect();
         let before = uses.len();
+        let left: BTreeSet<ItemPath> = uses.keys().cloned().collect();
         uses.retain(|_, used| used.iter().any(|name| left.contains(name)));
+        let used: BTreeSet<ItemPath> = uses.values().flatten().cloned().collect();
+        uses.retain(|name, _| used.contains(name));
         if uses.len() == before {
             break;
         }

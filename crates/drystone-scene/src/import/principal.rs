@@ -38,13 +38,10 @@ fn rotate(a: &mut [[f64; 3]; 3], axes: &mut [[f64; 3]; 3], (p, q): (usize, usize
     for row in a.iter_mut() {
         (row[p], row[q]) = turned(row[p], row[q]);
     }
-    let columns = (a[p], a[q]);
-    for k in 0..3 {
-        (a[p][k], a[q][k]) = turned(columns.0[k], columns.1[k]);
-    }
-    let columns = (axes[p], axes[q]);
-    for k in 0..3 {
-        (axes[p][k], axes[q][k]) = turned(columns.0[k], columns.1[k]);
+    for rows in [a, axes] {
+        let pairs: [_; 3] = std::array::from_fn(|k| turned(rows[p][k], rows[q][k]));
+        rows[p] = pairs.map(|(first, _)| first);
+        rows[q] = pairs.map(|(_, second)| second);
     }
 }
 

@@ -173,12 +173,9 @@ impl Surface {
         }
         let trace = second.x_axis.x + second.y_axis.y + second.z_axis.z;
         let inertia = DMat3::IDENTITY * trace - second;
-        let mass = match of {
-            MassOf::Pyramids => sum(center),
-            _ => total,
-        };
+        let is_seen_again = of == MassOf::Pyramids;
         Some(Lump {
-            mass,
+            mass: if is_seen_again { sum(center) } else { total },
             center,
             inertia,
         })

@@ -56,3 +56,24 @@ fn every_scene_gives_the_same_bits_on_any_number_of_threads_with_and_without_avx
         }
     }
 }
+
+/// `realtime` was once called `substep`: scenes that say so mean the same.
+#[test]
+fn the_old_name_of_realtime_is_still_read() {
+    let settings = |name: &str| {
+        let text = format!(
+            "dimension = 3\nstrategy = \"{name}\"\n[{name}]\nrounds = 9\n\
+             [[bodies]]\nshape.ball.radius = 0.5\n"
+        );
+        let scene = drystone_scene::Scene::from_toml(&text, "ball.toml").unwrap();
+        match scene.build().unwrap() {
+            drystone_scene::AnyWorld::Solid(world) => *world.settings(),
+            drystone_scene::AnyWorld::Flat(_) => unreachable!("the scene is in space"),
+        }
+    };
+    assert_eq!(settings("substep"), settings("realtime"));
+    let Strategy::Realtime(options) = settings("substep").strategy else {
+        panic!("not stepped in real time");
+    };
+    assert_eq!(options.rounds, 9);
+}

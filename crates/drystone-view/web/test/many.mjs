@@ -17,7 +17,7 @@ repeat.random = { count = ${count}, region = [${1.2 * side}, ${0.9 * side}, ${1.
 `;
 const folder = mkdtempSync(join(tmpdir(), 'drystone-'));
 const scene = join(folder, 'many.toml');
-writeFileSync(scene, `dimension = 3\nstrategy = "substep"\n[[bodies]]\nname = "floor"\nkind = "fixed"\nshape.half_space.normal = [0, 1, 0]\n${kinds.map(grid).join('')}`);
+writeFileSync(scene, `dimension = 3\nstrategy = "realtime"\n[[bodies]]\nname = "floor"\nkind = "fixed"\nshape.half_space.normal = [0, 1, 0]\n${kinds.map(grid).join('')}`);
 const browser = await Browser.launch(executable);
 const viewer = await startViewer(program, scene, '--paused');
 const page = await browser.page(viewer.url, { width: 640, height: 360 });

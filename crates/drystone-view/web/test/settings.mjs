@@ -10,11 +10,11 @@ export function settingChecks({ browser, page, probe, until, press, open, pause,
         await open('heavy-chain', 0.05);
         await page.click('[data-tab=settings]');
         const names = await page.locator('#set-strategy option').allTextContents();
-        assert.ok(names.includes('parallel') && names.includes('substep'), `${names}`);
+        assert.ok(names.includes('parallel') && names.includes('realtime'), `${names}`);
         await page.selectOption('#set-strategy', 'parallel');
         await page.waitForFunction(() => /joints/.test(document.querySelector('.toast')?.textContent ?? ''));
-        await page.waitForFunction(() => document.querySelector('#set-strategy').value === 'substep');
-        assert.equal((await probe('settings')).strategy, 'substep');
+        await page.waitForFunction(() => document.querySelector('#set-strategy').value === 'realtime');
+        assert.equal((await probe('settings')).strategy, 'realtime');
       },
     ],
     [
@@ -36,13 +36,13 @@ export function settingChecks({ browser, page, probe, until, press, open, pause,
       async () => {
         await open('tower', 0.05);
         await page.click('[data-tab=race]');
-        for (const name of ['pgs', 'newton', 'substep']) {
+        for (const name of ['pgs', 'newton', 'realtime']) {
           const box = page.locator('.checks label.check', { hasText: new RegExp(`^${name}$`) }).locator('input');
           if ((await box.isChecked()) !== (name !== 'newton')) await box.click();
         }
         await press('race');
         await until(() => drystone.lanes() === 2 && drystone.time(1) > 0.1);
-        assert.deepEqual(await page.evaluate(() => drystone.strategies()), ['velocity', 'substep']);
+        assert.deepEqual(await page.evaluate(() => drystone.strategies()), ['velocity', 'realtime']);
         await press('end-race');
         await until(() => drystone.lanes() === 1);
       },

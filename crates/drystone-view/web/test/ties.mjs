@@ -45,8 +45,8 @@ export function tieChecks({ browser, page, probe, until, press, open, pause, pic
       async () => {
         await open('ten-towers', 0.1);
         await page.click('[data-tab=settings]');
-        await page.selectOption('#set-strategy', 'substep');
-        await until(() => drystone.settings().strategy === 'substep');
+        await page.selectOption('#set-strategy', 'realtime');
+        await until(() => drystone.settings().strategy === 'realtime');
         await page.click('[data-tab=show]');
         await page.selectOption('#show-colour', 'island');
         await until(() => drystone.sleepers() > 0);

@@ -16,7 +16,6 @@ use crate::geometry::shape::Pose;
 use crate::judge::Ledger;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, Kind, Motion};
-use crate::model::range;
 use crate::parallel::shared_slice::Shared;
 use crate::parallel::thread_pool;
 
@@ -394,7 +393,7 @@ pub(crate) fn is_finite<S: Space>(bodies: &Bodies<S>, k: usize) -> bool {
 /// The first body whose state is not finite or beyond its range, by several threads.
 pub(crate) fn first_out_of_range_by<S: Space>(bodies: &Bodies<S>, threads: u32) -> Option<usize> {
     let is_bad =
-        |k: &usize| !S::is_near_unit(bodies.rotation[*k]) || range::beyond(bodies, *k).is_some();
+        |k: &usize| !S::is_near_unit(bodies.rotation[*k]) || bodies.beyond_range(*k).is_some();
     let found = thread_pool::gather_from(bodies.len(), threads as usize, |mut part, found| {
         found.extend(part.find(is_bad));
     });

@@ -1,4 +1,6 @@
-//! math
+//! Mathematics: the algebra of the plane and of space, small matrices, SIMD lanes, factorisations.
+//!
+//! Nothing here knows shapes, bodies or contacts.
 
 pub mod algebra;
 pub(crate) mod block_cholesky;

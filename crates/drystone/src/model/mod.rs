@@ -1,4 +1,6 @@
-//! model
+//! The model: bodies, joints, materials, deformables and scripts, as plain data.
+//!
+//! Nothing here knows contacts or how a step is made.
 
 pub mod body;
 pub(crate) mod changes;

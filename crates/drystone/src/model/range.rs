@@ -24,9 +24,7 @@
 //!
 //! [`StepError::OutOfRange`]: crate::StepError::OutOfRange
 
-use crate::geometry::Space;
 use crate::math::algebra::Components;
-use crate::model::body::Bodies;
 
 /// Most that a coordinate of a position may be, m.
 pub const POSITION: f64 = 1e12;
@@ -56,20 +54,6 @@ pub const SIZE_RATIO: f64 = 1e12;
 pub(crate) fn within<V: Components>(vector: V, most: f64) -> bool {
     // What is no number is not less than anything.
     vector.to_array3().iter().all(|x| x.abs() <= most)
-}
-
-/// What of a body's state is beyond its range, with its bound; `None` if nothing is.
-pub(crate) fn beyond<S: Space>(bodies: &Bodies<S>, k: usize) -> Option<&'static str> {
-    let motion = &bodies.motion[k];
-    if !within(bodies.position[k], POSITION) {
-        Some("position (at most 1e12 m along each axis)")
-    } else if !within(motion.linear, SPEED) {
-        Some("velocity (at most 1e9 m/s along each axis)")
-    } else if !within(motion.spin, SPIN) {
-        Some("spin (at most 1e9 rad/s about each axis)")
-    } else {
-        None
-    }
 }
 
 /// The greatest and the least of some numbers that belong to bodies, if one is more than `most` times

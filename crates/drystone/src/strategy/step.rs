@@ -202,7 +202,9 @@ impl<S: Space> StepInput<'_, S> {
         let Some(k) = integrate::first_out_of_range_by(bodies, self.settings.threads) else {
             return Ok(());
         };
-        let what = range::beyond(bodies, k).filter(|_| integrate::is_finite(bodies, k));
+        let what = bodies
+            .beyond_range(k)
+            .filter(|_| integrate::is_finite(bodies, k));
         Err(what.map_or(Failure::NotFinite(Some(k)), |what| {
             Failure::OutOfRange(k, what)
         }))

@@ -138,9 +138,12 @@ impl<S: Space> World<S> {
         let instructions = own.unwrap_or_else(Instructions::best);
         let settings = on_machine(state.settings, self.settings.threads, instructions);
         let mut running = Running::default();
-        let stepper = running.go_on(&settings.strategy);
-        if !stepper.restore(&state.strategy, &bodies, &joints) {
-            return Err(contradiction());
+        // Nothing is kept before the first step.
+        if !state.strategy.is_empty() {
+            let stepper = running.go_on(&settings.strategy);
+            if !stepper.restore(&state.strategy, &bodies, &joints) {
+                return Err(contradiction());
+            }
         }
         self.names = (0..count)
             .filter(|&k| bodies.is_present(k))

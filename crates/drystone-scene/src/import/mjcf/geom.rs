@@ -52,11 +52,8 @@ pub(super) fn read(
         Some(mesh) => match meshes.get(mesh) {
             Some(found) => Some(found),
             None => {
-                let what = format!(
-                    "geom {}: there is no mesh `{mesh}` that can be read",
-                    shown()
-                );
-                return Ok(Err(what));
+                let problem = format!("there is no mesh `{mesh}` that can be read");
+                return Ok(Err(format!("geom {}: {problem}", shown())));
             }
         },
     };
@@ -71,36 +68,40 @@ pub(super) fn read(
             }
             None => return Ok(Err(format!("geom {}: its mesh has no volume", shown()))),
         },
-        ("plane", _) => (
-            Shape::HalfSpace {
-                normal: vec![0.0, 0.0, 1.0],
-            },
-            Own::Nothing,
-        ),
+        ("plane", _) => (plane(), Own::Nothing),
         (kind, None) if SIMPLE.contains(&kind) => {
             let (shape, half) = simple(element, kind, &mut pose)?;
-            let own = match kind {
-                "ellipsoid" => Own::Ellipsoid(half),
-                _ => Own::Shape,
-            };
-            (shape, own)
+            let is_ellipsoid = kind == "ellipsoid";
+            (
+                shape,
+                if is_ellipsoid {
+                    Own::Ellipsoid(half)
+                } else {
+                    Own::Shape
+                },
+            )
         }
         (other, _) => return Ok(Err(format!("geom {} of type `{other}`", shown()))),
     };
-    let lump = mass(element, (&shape, own))?;
-    let friction = element.numbers("friction")?;
-    let friction = friction.and_then(|list| list.first().copied());
+    let friction = element.numbers("friction")?.unwrap_or_default();
     Ok(Ok(Geom {
         name,
+        lump: mass(element, (&shape, own))?.map(|lump| lump.placed(&pose)),
         piece: Piece { shape, pose },
-        lump: lump.map(|lump| lump.placed(&pose)),
-        friction: friction.unwrap_or(1.0),
+        friction: friction.first().copied().unwrap_or(1.0),
         group: element.number("group")?.unwrap_or(0.0),
         masks: Masks {
             kind: element.mask("contype")?.unwrap_or(1),
             affinity: element.mask("conaffinity")?.unwrap_or(1),
         },
     }))
+}
+
+/// A plane: its normal is z.
+fn plane() -> Shape {
+    Shape::HalfSpace {
+        normal: vec![0.0, 0.0, 1.0],
+    }
 }
 
 /// What the mass of a geom is that of.

@@ -5,7 +5,7 @@ use drystone::glam::{DMat3, DQuat, DVec3};
 use super::compiler::Compiler;
 use super::element::Element;
 use crate::error::SceneError;
-use crate::import::rigid::{self, MOST_ANGLE, Pose3};
+use crate::import::rigid::{self, Angles, MOST_ANGLE, Pose3};
 use crate::schema::{Joint, JointAxis, JointFrame, JointKind, Motor, Servo};
 
 /// A body that joints tie: its name and pose in the world.
@@ -38,9 +38,7 @@ pub(super) fn read(
     (pose, settings): (&Pose3, &Compiler),
     unsupported: &mut Vec<String>,
 ) -> Result<Option<Dof>, SceneError> {
-    let angle_unit = settings.units.angle;
     let name = element.node.attribute("name").map(str::to_owned);
-    let shown = name.clone().unwrap_or_else(|| "without name".to_owned());
     let kind = match element.text("type").unwrap_or("hinge") {
         "hinge" => DofKind::Hinge,
         "slide" => DofKind::Slide,
@@ -60,48 +58,17 @@ pub(super) fn read(
         free: true,
         ..JointAxis::default()
     };
-    let unit = if kind == DofKind::Hinge {
-        angle_unit
-    } else {
-        1.0
+    let unit = match kind {
+        DofKind::Hinge => settings.units.angle,
+        _ => 1.0,
     };
     let start = element.number("ref")?.unwrap_or(0.0);
-    let is_limited = match element.text("limited") {
-        Some("false") => false,
-        Some("true") => true,
-        _ => settings.limits_by_range,
-    };
-    let mut origin = 0.0;
-    if let Some([low, high]) = element.row::<2>("range")?.filter(|_| is_limited) {
-        let limits = [(low - start) * unit, (high - start) * unit];
-        match kind {
-            DofKind::Ball => unsupported.push(format!("range of the ball joint `{shown}`")),
-            _ if low > high => {
-                let problem = "`range` must not begin above its end";
-                return Err(element.xml.wrong(element.node, problem));
-            }
-            DofKind::Hinge => match rigid::angles(limits) {
-                rigid::Angles::Free => {
-                    let what = format!("range of joint `{shown}` beyond half a turn: it is free");
-                    unsupported.push(what);
-                }
-                rigid::Angles::Limited {
-                    limits,
-                    middle,
-                    is_narrowed,
-                } => {
-                    rule.limits = Some(limits.map(degrees));
-                    origin = middle;
-                    if is_narrowed {
-                        unsupported.push(format!(
-                            "range of joint `{shown}` of more than a turn: its far end is nearer"
-                        ));
-                    }
-                }
-            },
-            DofKind::Slide => rule.limits = Some(limits),
-        }
-    }
+    let origin = limit(
+        element,
+        (kind, unit, start),
+        settings,
+        (&mut rule, unsupported),
+    )?;
     resist(element, (kind, unit, start), &mut rule, unsupported)?;
     if let Some(servo) = &mut rule.servo {
         servo.position -= degrees(origin);
@@ -114,6 +81,53 @@ pub(super) fn read(
         rule,
         origin,
     }))
+}
+
+/// Reads how far a joint goes. Gives the angle that its limits count from, rad.
+fn limit(
+    element: &Element<'_, '_>,
+    (kind, unit, start): (DofKind, f64, f64),
+    settings: &Compiler,
+    (rule, unsupported): (&mut JointAxis, &mut Vec<String>),
+) -> Result<f64, SceneError> {
+    let shown = element.node.attribute("name").unwrap_or("without name");
+    let is_limited = match element.text("limited") {
+        Some("false") => false,
+        Some("true") => true,
+        _ => settings.limits_by_range,
+    };
+    let range = element.row::<2>("range")?;
+    let Some([low, high]) = range.filter(|_| is_limited) else {
+        return Ok(0.0);
+    };
+    let limits = [(low - start) * unit, (high - start) * unit];
+    match kind {
+        DofKind::Ball => unsupported.push(format!("range of the ball joint `{shown}`")),
+        _ if low > high => {
+            let problem = "`range` must not begin above its end";
+            return Err(element.xml.wrong(element.node, problem));
+        }
+        DofKind::Slide => rule.limits = Some(limits),
+        DofKind::Hinge => match rigid::angles(limits) {
+            Angles::Free => {
+                let what = format!("range of joint `{shown}` beyond half a turn: it is free");
+                unsupported.push(what);
+            }
+            Angles::Limited {
+                limits,
+                middle,
+                is_narrowed,
+            } => {
+                rule.limits = Some(limits.map(degrees));
+                if is_narrowed {
+                    let what = "of more than a turn: its far end is nearer";
+                    unsupported.push(format!("range of joint `{shown}` {what}"));
+                }
+                return Ok(middle);
+            }
+        },
+    }
+    Ok(0.0)
 }
 
 fn degrees(radians: f64) -> f64 {
@@ -222,14 +236,10 @@ fn several(
         let is_square = axes.iter().all(|axis| axis.dot(dof.axis).abs() < 1e-9);
         let is_apart = dof.kind == DofKind::Hinge && (dof.at - origin).length() > 1e-9;
         let dof = dof.unturned(unsupported);
-        let place = match place {
-            Some(place) => Some(place),
-            None if is_square && dof.kind != DofKind::Ball => {
-                axes.push(dof.axis);
-                Some(axes.len() - 1)
-            }
-            None => None,
-        };
+        let place = place.or_else(|| {
+            let is_new = is_square && dof.kind != DofKind::Ball;
+            is_new.then(|| axes.push(dof.axis)).map(|()| axes.len() - 1)
+        });
         let row = rules.get_mut(usize::from(dof.kind == DofKind::Hinge));
         let slot = row.zip(place).and_then(|(row, place)| row.get_mut(place));
         let against = place.and_then(|place| axes.get(place));

@@ -1,4 +1,8 @@
-//! dynamics elastic
+//! Elastic forces of deformables by implicit Euler, and contact with them in the place of masses.
+//!
+//! A deformable's [`system`] is factorised ([`implicit_euler`]) or, where it is large, solved by
+//! [`conjugate_gradients`]; [`contact_coupling`] solves contact with it by the alternating direction
+//! method of multipliers.
 
 pub(crate) mod admm_rounds;
 pub(crate) mod block_rows;

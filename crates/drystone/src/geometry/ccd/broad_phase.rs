@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use drystone::D3;
-//! use drystone::ccd::{broad::{BroadPhase, Mesh}, vertex_face};
+//! use drystone::ccd::{broad_phase::{BroadPhase, Mesh}, vertex_face};
 //! use drystone::glam::DVec3;
 //!
 //! // A vertex falls on a face.

@@ -559,3 +559,19 @@ fn bounds_about<S: Space>(shape: &S::Shape, center: S::Vector) -> Option<Bounds<
         upper: bounds.upper - center,
     })
 }
+
+impl<S: Space> Bodies<S> {
+    /// What of a body's state is beyond its [range], with its bound; `None` if nothing is.
+    pub(crate) fn beyond_range(&self, k: usize) -> Option<&'static str> {
+        let motion = &self.motion[k];
+        if !range::within(self.position[k], range::POSITION) {
+            Some("position (at most 1e12 m along each axis)")
+        } else if !range::within(motion.linear, range::SPEED) {
+            Some("velocity (at most 1e9 m/s along each axis)")
+        } else if !range::within(motion.spin, range::SPIN) {
+            Some("spin (at most 1e9 rad/s about each axis)")
+        } else {
+            None
+        }
+    }
+}

@@ -23,7 +23,7 @@ use super::articulation::Links;
 use super::contact_graph::Graph;
 use super::manifold_store::{MOST, Patch, Patches};
 use super::manifold_update::shared_mass;
-use super::point_impulse::{Answer, Closing, Struck, strike_point, velocity};
+use super::point_impulse::{Answer, Answering, Closing, Struck, strike_point, velocity};
 use crate::geometry::Space;
 use crate::geometry::shape::ContactPoint;
 use crate::math::algebra::Linear;
@@ -137,7 +137,7 @@ struct Answers<S: Space> {
 }
 
 impl<S: Space> Answers<S> {
-    fn lists(&mut self) -> (&[Answer<S>], &mut [Motion<S>]) {
+    fn lists(&mut self) -> Answering<'_, S> {
         (&self.of, &mut self.late)
     }
 }

@@ -87,9 +87,12 @@ impl Closing {
     }
 }
 
+/// How bodies answer, and how far they are from where their present motion would have taken them.
+pub(super) type Answering<'a, S> = (&'a [Answer<S>], &'a mut [Motion<S>]);
+
 /// Lets one point hit, if it does: the impulse on B, N·s, and the speed of a rebound, m/s.
 pub(super) fn strike_point<S: Space>(
-    (struck, (answers, late)): (&mut Struck<'_, S>, (&[Answer<S>], &mut [Motion<S>])),
+    (struck, (answers, late)): (&mut Struck<'_, S>, Answering<'_, S>),
     patch: &Patch<S>,
     at: &ContactPoint<S>,
     law: &StrikeLaw<S>,

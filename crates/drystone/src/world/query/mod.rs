@@ -247,7 +247,7 @@ impl<S: Space> World<S> {
     /// ```
     /// use drystone::glam::DVec2;
     /// use drystone::query::Filter;
-    /// use drystone::shape::Bounds;
+    /// use drystone::Bounds;
     /// use drystone::{Body, Shape2, World2};
     /// let mut world = World2::default();
     /// let ball = world.add(Body::rigid(Shape2::ball(1.0)?))?;
