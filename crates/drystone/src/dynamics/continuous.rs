@@ -35,11 +35,11 @@ use crate::contact::rules::PairRules;
 use crate::dynamics::integrate::{set_rotation, whole_turn};
 use crate::geometry::Space;
 use crate::geometry::bvh::median_split::Tree;
-use crate::geometry::oriented_bounds::Case;
+use crate::geometry::oriented_bounds::OrientedBounds;
 use crate::geometry::shape::{Bounds, Clearance, Geometry, Pose};
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, BodyState};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 
 /// Part of its thickness that a body may move in a step unwatched.
@@ -132,7 +132,7 @@ impl<S: Space> Way<S> {
 struct Track<S: Space> {
     way: Way<S>,
     /// The box around the body at the start, if it is bounded.
-    case: Option<Case<S>>,
+    case: Option<OrientedBounds<S>>,
 }
 
 impl<S: Space> Track<S> {
@@ -141,7 +141,7 @@ impl<S: Space> Track<S> {
         let bounds = bodies.bounds[k].as_ref();
         Self {
             way,
-            case: bounds.map(|bounds| Case::new(bounds, &way.start)),
+            case: bounds.map(|bounds| OrientedBounds::new(bounds, &way.start)),
         }
     }
 }
@@ -220,7 +220,7 @@ fn first_touches<S: Space>(
         Others::All(bodies.len())
     };
     let mut firsts = vec![1.0_f64; fast.len()];
-    let found = Shared::new(&mut firsts);
+    let found = SharedSlice::new(&mut firsts);
     let parts = fast.chunks(WORTH);
     thread_pool::deal(near.threads as usize, parts.len(), |part| {
         for (k, &body) in parts.clone().nth(part).into_iter().flatten().enumerate() {
@@ -251,7 +251,7 @@ enum Others<S: Space> {
 impl<S: Space> Others<S> {
     fn in_tree(bodies: &Bodies<S>, start: &BodyState<S>, near: Nearness) -> Self {
         let mut tracks = vec![None; bodies.len()];
-        let places = Shared::new(&mut tracks);
+        let places = SharedSlice::new(&mut tracks);
         thread_pool::run_over(bodies.len(), near.threads as usize, |part| {
             for k in part.filter(|&k| bodies.is_present(k)) {
                 places.write(k, Some(Track::of(bodies, start, k, near.dt)));

@@ -16,7 +16,7 @@ use crate::geometry::shape::Pose;
 use crate::judge::Ledger;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, Kind, Motion};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 
 /// What forces do to one body over a step.
@@ -38,9 +38,9 @@ pub fn apply_forces<S: Space>(
     let mut forces = vec![Default::default(); bodies.len()];
     let mut energies = vec![0.0; bodies.len()];
     let all = (
-        Shared::new(&mut free),
-        Shared::new(&mut forces),
-        Shared::new(&mut energies),
+        SharedSlice::new(&mut free),
+        SharedSlice::new(&mut forces),
+        SharedSlice::new(&mut energies),
     );
     thread_pool::run_over(bodies.len(), threads as usize, |part| {
         for k in part.filter(|&k| bodies.is_dynamic(k)) {
@@ -313,7 +313,7 @@ fn free_rotation<S: Space>(
     }
     let inertia = &bodies.inertial[k].inertia;
     let own = S::apply_inertia(inertia, S::unturn_spin(rotation, spin));
-    S::tumble(rotation, inertia, S::turn_spin(rotation, own), dt)
+    S::rotate_freely(rotation, inertia, S::turn_spin(rotation, own), dt)
 }
 
 /// The spin by which a body that starts with `spin` turns freely over a step, on average.

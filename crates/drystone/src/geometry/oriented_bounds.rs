@@ -6,13 +6,13 @@ use crate::math::algebra::{Components, Linear};
 
 /// A box around a body in the body's own axes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Case<S: Space> {
+pub(crate) struct OrientedBounds<S: Space> {
     middle: S::Vector,
     axes: S::Matrix,
     half: S::Vector,
 }
 
-impl<S: Space> Case<S> {
+impl<S: Space> OrientedBounds<S> {
     /// The case of a body at a pose of its centre of mass.
     pub(crate) fn new(bounds: &Bounds<S>, center: &Pose<S>) -> Self {
         let axis = |k: usize| S::Vector::default().with_component(k, 1.0);

@@ -31,7 +31,8 @@ use serde::{Serialize, de::DeserializeOwned};
 mod sealed {
     /// Only what this crate can do with eight contacts at a time makes a space.
     pub trait Sealed:
-        crate::math::algebra::manifold_algebra::Reduced + crate::math::algebra::frame_angles::Angles
+        crate::math::algebra::manifold_algebra::ManifoldAlgebra
+        + crate::math::algebra::frame_angles::Angles
     {
     }
     impl Sealed for super::D2 {}
@@ -138,7 +139,7 @@ pub trait Algebra:
     fn turn_between(from: Self::Rotation, to: Self::Rotation) -> Self::Spin;
     /// The rotation of a body that turns freely for `dt` seconds with this inertia (in its own axes)
     /// and this angular momentum (in the world's).
-    fn tumble(
+    fn rotate_freely(
         rotation: Self::Rotation,
         inertia: &Self::Inertia,
         momentum: Self::Spin,

@@ -3,11 +3,11 @@
 /// Groups of the numbers from 0 up. A group is named by its lowest member, so names do not depend
 /// on the order in which groups were joined.
 #[derive(Clone, Debug)]
-pub(crate) struct Forest {
+pub(crate) struct UnionFind {
     parent: Vec<u32>,
 }
 
-impl Forest {
+impl UnionFind {
     /// Everybody alone.
     pub(crate) fn new(count: usize) -> Self {
         Self {

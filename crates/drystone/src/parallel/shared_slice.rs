@@ -11,17 +11,17 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 /// A slice that may be written from several threads, in different places.
-pub(crate) struct Shared<'a, T> {
+pub(crate) struct SharedSlice<'a, T> {
     start: *mut T,
     len: usize,
     lives: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: the users of `Shared` write disjoint elements between two barriers (see the module).
-unsafe impl<T: Send> Send for Shared<'_, T> {}
-unsafe impl<T: Send> Sync for Shared<'_, T> {}
+// SAFETY: the users of `SharedSlice` write disjoint elements between two barriers (see the module).
+unsafe impl<T: Send> Send for SharedSlice<'_, T> {}
+unsafe impl<T: Send> Sync for SharedSlice<'_, T> {}
 
-impl<'a, T> Shared<'a, T> {
+impl<'a, T> SharedSlice<'a, T> {
     pub(crate) fn new(slice: &'a mut [T]) -> Self {
         Self {
             start: slice.as_mut_ptr(),
@@ -52,7 +52,7 @@ impl<'a, T> Shared<'a, T> {
     }
 }
 
-impl<T: Copy> Shared<'_, T> {
+impl<T: Copy> SharedSlice<'_, T> {
     /// Reads an element. No thread may be writing it.
     #[inline(always)]
     pub(crate) fn read(&self, index: usize) -> T {
@@ -82,7 +82,7 @@ impl<T: Copy> Shared<'_, T> {
     }
 }
 
-impl<T> Shared<'_, T> {
+impl<T> SharedSlice<'_, T> {
     /// Moves a range of elements of another list to a place of this one, whose elements are not
     /// dropped. Nobody may use what was moved, nor may another thread use its new place.
     fn take_over(&self, place: usize, from: &Self, range: Range<usize>) {
@@ -131,14 +131,14 @@ pub(crate) fn join<T: Send>(
     // SAFETY: only their memory is used from here on: elements are moved out below, each once, and
     // lists that have none do not drop them.
     lists.iter_mut().for_each(|list| unsafe { list.set_len(0) });
-    let from: Vec<Shared<'_, T>> = (lists.iter_mut())
-        .map(|list| Shared {
+    let from: Vec<SharedSlice<'_, T>> = (lists.iter_mut())
+        .map(|list| SharedSlice {
             start: list.as_mut_ptr(),
             len: list.capacity(),
             lives: PhantomData,
         })
         .collect();
-    let to = Shared {
+    let to = SharedSlice {
         start: all.as_mut_ptr(),
         len: count,
         lives: PhantomData::<&mut [T]>,

@@ -5,7 +5,7 @@
 //! depends on how they are cut, so the bits are the same for any number of threads.
 //!
 //! A step has some ten stages of a tenth of a millisecond to a few; starting a thread takes as long
-//! as the shortest. So threads are kept ([`Crew`]): between stages they spin, then offer their core
+//! as the shortest. So threads are kept ([`ThreadPool`]): between stages they spin, then offer their core
 //! to others, then sleep until there is work again.
 
 #![allow(unsafe_code)]
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 
-use super::shared_slice::{Piece, Shared, join};
+use super::shared_slice::{Piece, SharedSlice, join};
 
 /// Turns of the spin loop before a waiting thread offers its core to others.
 const SPINS: u32 = 2_000;
@@ -135,9 +135,9 @@ impl Worker<'_> {
 
 /// Runs `work` on so many threads, the caller's among them.
 pub(crate) fn run(threads: usize, work: impl Fn(&Worker<'_>) + Sync) {
-    let mut crew = Crew::default();
+    let mut crew = ThreadPool::default();
     if threads > 1 {
-        crew = Crew::take();
+        crew = ThreadPool::take();
         crew.grow(threads - 1);
     }
     // Fewer where the system gives no more.
@@ -235,7 +235,7 @@ pub(crate) fn gather_in<T: Send>(
     kept.lists.resize_with(workers, Vec::new);
     let mut lists = std::mem::take(&mut kept.lists);
     let mut parts = vec![Piece::default(); pieces];
-    let (shared, all_parts) = (Shared::new(&mut lists), Shared::new(&mut parts));
+    let (shared, all_parts) = (SharedSlice::new(&mut lists), SharedSlice::new(&mut parts));
     let next = AtomicUsize::new(0);
     run(workers, |worker| {
         shared.change(worker.index(), |list| {
@@ -278,7 +278,7 @@ pub(crate) fn refill<T: Copy + Send + Sync>(
         list.reserve(count + count / 4);
     }
     list.resize(count, blank);
-    let all = Shared::new(list);
+    let all = SharedSlice::new(list);
     run_over(count, threads, |part| {
         part.for_each(|k| all.write(k, make(k)))
     });
@@ -307,11 +307,11 @@ pub(crate) fn gather_from<T: Send>(
 }
 
 /// Crews that are not at work. Worlds that step at the same time have one each.
-static WAITING: Mutex<Vec<Crew>> = Mutex::new(Vec::new());
+static WAITING: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
 
 /// Threads that are kept for the next stage.
 #[derive(Default)]
-struct Crew {
+struct ThreadPool {
     helpers: Vec<Helper>,
     /// The process that they live in: a fork has none of its parent's threads.
     process: u32,
@@ -345,7 +345,7 @@ struct Open {
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
-impl Crew {
+impl ThreadPool {
     /// A crew that is not at work, or a new one.
     fn take() -> Self {
         let process = std::process::id();

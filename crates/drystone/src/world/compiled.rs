@@ -12,27 +12,27 @@ use drystone_frame::{Frame, Stage};
 use std::any::Any;
 
 /// A world as the one of the two that it is.
-enum Known<P, Q> {
+enum InSpace<P, Q> {
     Plane(P),
     Solid(Q),
 }
 
 impl<S: Space> World<S> {
-    fn known(&self) -> Known<&World2, &World3> {
+    fn known(&self) -> InSpace<&World2, &World3> {
         let world: &dyn Any = self;
         match (world.downcast_ref(), world.downcast_ref()) {
-            (Some(world), _) => Known::Plane(world),
-            (_, Some(world)) => Known::Solid(world),
+            (Some(world), _) => InSpace::Plane(world),
+            (_, Some(world)) => InSpace::Solid(world),
             _ => unreachable!("a space is D2 or D3"),
         }
     }
 
-    fn known_mut(&mut self) -> Known<&mut World2, &mut World3> {
+    fn known_mut(&mut self) -> InSpace<&mut World2, &mut World3> {
         let world: &mut dyn Any = self;
         let known = if world.is::<World2>() {
-            world.downcast_mut().map(Known::Plane)
+            world.downcast_mut().map(InSpace::Plane)
         } else {
-            world.downcast_mut().map(Known::Solid)
+            world.downcast_mut().map(InSpace::Solid)
         };
         match known {
             Some(known) => known,
@@ -53,15 +53,15 @@ macro_rules! compiled {
             $($(#[$doc])*
             $vis fn $name(&mut self $(, $arg: $type)*) -> $out {
                 match self.known_mut() {
-                    Known::Plane(world) => plane::$name(world $(, $arg)*),
-                    Known::Solid(world) => solid::$name(world $(, $arg)*),
+                    InSpace::Plane(world) => plane::$name(world $(, $arg)*),
+                    InSpace::Solid(world) => solid::$name(world $(, $arg)*),
                 }
             })*
             $($(#[$doc_ref])*
             $vis_ref fn $name_ref(&self $(, $arg_ref: $type_ref)*) -> $out_ref {
                 match self.known() {
-                    Known::Plane(world) => plane::$name_ref(world $(, $arg_ref)*),
-                    Known::Solid(world) => solid::$name_ref(world $(, $arg_ref)*),
+                    InSpace::Plane(world) => plane::$name_ref(world $(, $arg_ref)*),
+                    InSpace::Solid(world) => solid::$name_ref(world $(, $arg_ref)*),
                 }
             })*
         }

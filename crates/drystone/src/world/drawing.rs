@@ -5,7 +5,7 @@ use crate::contact::detection::Contact;
 use crate::geometry::Space;
 use crate::geometry::shape::Pose;
 use crate::math::algebra::Components;
-use crate::math::union_find::Forest;
+use crate::math::union_find::UnionFind;
 use crate::model::joint::store::Held;
 use crate::model::joint::{Axis, Freedom, JointKind};
 use drystone_frame::{FrameJoint, JointEnd, JointForm, NO_ISLAND, StageJoint};
@@ -14,7 +14,7 @@ impl<S: Space> World<S> {
     /// For each body the lowest body of its island: bodies that contacts, joints or a deformable
     /// tie together. What nothing moves belongs to none and ties nothing together.
     pub(super) fn islands(&self, contacts: &[Contact<S>]) -> Vec<u32> {
-        let mut forest = Forest::new(self.bodies.len());
+        let mut forest = UnionFind::new(self.bodies.len());
         let mut tie = |a: u32, b: u32| {
             if [a, b].iter().all(|&k| self.bodies.is_dynamic(k as usize)) {
                 forest.join(a, b);

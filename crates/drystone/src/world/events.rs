@@ -65,12 +65,12 @@ pub enum Event<S: Space> {
 
 /// Remembers what touched, to tell what changed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Watch {
+pub(crate) struct TouchRecord {
     touching: Vec<(BodyId, BodyId)>,
     noticed: Vec<(BodyId, BodyId)>,
 }
 
-impl Watch {
+impl TouchRecord {
     /// Events of contacts; contacts come sorted by bodies. What holds attached nodes and joints is
     /// no touch.
     pub(crate) fn contacts<S: Space>(

@@ -41,7 +41,7 @@ use crate::strategy::profile::SettingsError;
 use crate::strategy::settings::Settings;
 use crate::strategy::step::{Failure, StepInput, StepOutput};
 use crate::strategy::velocity;
-use events::{Event, Watch};
+use events::{Event, TouchRecord};
 
 /// A world in the plane.
 pub type World2 = World<D2>;
@@ -89,7 +89,7 @@ pub struct World<S: Space> {
     deformables: Deformables,
     hooks: HookSlot<S>,
     /// What touched at the end of the last step, and what happened in it.
-    watch: Watch,
+    watch: TouchRecord,
     events: Vec<Event<S>>,
     /// Every shape that a body of this world ever had, by its print.
     shapes: BTreeMap<u64, S::Shape>,
@@ -120,7 +120,7 @@ impl<S: Space> Default for World<S> {
             joints: Joints::default(),
             deformables: Deformables::default(),
             hooks: HookSlot(None),
-            watch: Watch::default(),
+            watch: TouchRecord::default(),
             events: Vec::new(),
             shapes: BTreeMap::new(),
             before: BodyState::default(),

@@ -22,7 +22,7 @@ use crate::model::joint::Joints;
 use crate::model::material::Materials;
 use crate::strategy::Running;
 use crate::strategy::settings::Settings;
-use crate::world::events::Watch;
+use crate::world::events::TouchRecord;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use thiserror::Error;
@@ -66,7 +66,7 @@ struct State<'a, S: Space> {
     solved: Cow<'a, [Contact<S>]>,
     /// What the strategy keeps, in its own words.
     strategy: Cow<'a, [u8]>,
-    watch: Cow<'a, Watch>,
+    watch: Cow<'a, TouchRecord>,
     changes: Cow<'a, Changes>,
     step: u64,
     time: f64,

@@ -24,7 +24,7 @@ use crate::contact::detection::{Contact, NodePoint};
 use crate::geometry::Space;
 use crate::geometry::shape::{ContactPoint, Geometry};
 use crate::math::algebra::{Components, Linear};
-use crate::math::union_find::Forest;
+use crate::math::union_find::UnionFind;
 use crate::model::body::{Bodies, Kind, Motion};
 use serde::{Deserialize, Serialize};
 
@@ -254,7 +254,7 @@ pub(crate) fn group_by_island<'c, S: Space>(
     bodies: &Bodies<S>,
     contacts: impl Iterator<Item = &'c Contact<S>> + Clone,
 ) -> (Vec<u32>, Vec<Island>) {
-    let mut forest = Forest::new(bodies.len());
+    let mut forest = UnionFind::new(bodies.len());
     for contact in contacts.clone() {
         let mut moving = contact.bodies().filter(|&k| bodies.is_dynamic(k as usize));
         let Some(first) = moving.next() else { continue };

@@ -22,7 +22,7 @@ use crate::math::algebra::D3;
 use crate::math::simd::{DOUBLES, Instructions};
 use crate::model::deformable::element::{Element, Local};
 use crate::model::deformable::element_graph::Joints;
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 use crate::parallel::thread_pool::Worker;
 use std::ops::Range;
@@ -169,10 +169,10 @@ impl Exact<'_> {
 
 /// What a step writes, in parts that do not meet.
 struct Writing<'a> {
-    states: Shared<'a, State>,
-    blocks: Shared<'a, Block3>,
-    tensions: Shared<'a, f64>,
-    push: Shared<'a, [f64; 3]>,
+    states: SharedSlice<'a, State>,
+    blocks: SharedSlice<'a, Block3>,
+    tensions: SharedSlice<'a, f64>,
+    push: SharedSlice<'a, [f64; 3]>,
 }
 
 impl Plan {
@@ -376,13 +376,13 @@ impl BlockRows {
             }
         }
         let out = Writing {
-            states: Shared::new(&mut values.states),
-            blocks: Shared::new(&mut values.blocks),
-            tensions: Shared::new(&mut values.tensions),
-            push: Shared::new(&mut *push),
+            states: SharedSlice::new(&mut values.states),
+            blocks: SharedSlice::new(&mut values.blocks),
+            tensions: SharedSlice::new(&mut values.tensions),
+            push: SharedSlice::new(&mut *push),
         };
         plan.write(&out, places, step, (threads, instructions));
-        let (own, push) = (Shared::new(&mut values.own), Shared::new(push));
+        let (own, push) = (SharedSlice::new(&mut values.own), SharedSlice::new(push));
         let sums = Sums {
             plan,
             blocks: &values.blocks,

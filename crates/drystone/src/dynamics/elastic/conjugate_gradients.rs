@@ -26,7 +26,7 @@ use super::eisenstat::{self, Vectors};
 use crate::math::algebra::D3;
 use crate::math::simd::Instructions;
 use crate::model::deformable::element::Element;
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 use crate::parallel::thread_pool::Worker;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -136,7 +136,7 @@ impl Gradients {
         self.threads = (threads as usize).clamp(1, (nodes / PER_THREAD).clamp(1, DOMAINS));
         self.is_copied = false;
         self.is_mass_added = false;
-        let mass = Shared::new(&mut self.mass);
+        let mass = SharedSlice::new(&mut self.mass);
         // Numbers that are not negative rise as their bits do.
         let most = AtomicU64::new(0);
         let crew = (self.threads, self.instructions);
@@ -189,9 +189,9 @@ impl Gradients {
         (self.is_copied, self.copied_step) = (true, step);
         self.extra.clear();
         let copy = self.teams.writing();
-        let aim = Shared::new(&mut self.aim);
-        let change = Shared::new(&mut self.change);
-        let rest = Shared::new(&mut self.rest);
+        let aim = SharedSlice::new(&mut self.aim);
+        let change = SharedSlice::new(&mut self.change);
+        let rest = SharedSlice::new(&mut self.rest);
         let is_finite = AtomicBool::new(true);
         thread_pool::run(self.threads, |worker| {
             let mut are_numbers = true;
@@ -239,7 +239,10 @@ impl Gradients {
             return;
         }
         self.extra.resize(self.rest.len(), [0.0; 3]);
-        let (before, rest) = (Shared::new(&mut self.extra), Shared::new(&mut self.rest));
+        let (before, rest) = (
+            SharedSlice::new(&mut self.extra),
+            SharedSlice::new(&mut self.rest),
+        );
         thread_pool::run_over(rest.len(), self.threads, |nodes| {
             for node in nodes {
                 let now = extra.get(node).copied().unwrap_or_default();
@@ -267,20 +270,20 @@ impl Gradients {
             rows: &self.rows,
             teams: &self.teams,
             mass: &self.mass,
-            change: Shared::new(&mut self.change),
-            rest: Shared::new(&mut self.rest),
-            found: Shared::new(&mut self.found),
+            change: SharedSlice::new(&mut self.change),
+            rest: SharedSlice::new(&mut self.rest),
+            found: SharedSlice::new(&mut self.found),
             vectors: Vectors {
-                rest: Shared::new(rest),
-                change: Shared::new(change),
-                direction: Shared::new(direction),
-                sweep: Shared::new(sweep),
-                crossing: Shared::new(crossing),
-                answer: Shared::new(answer),
+                rest: SharedSlice::new(rest),
+                change: SharedSlice::new(change),
+                direction: SharedSlice::new(direction),
+                sweep: SharedSlice::new(sweep),
+                crossing: SharedSlice::new(crossing),
+                answer: SharedSlice::new(answer),
             },
-            errors: Shared::new(&mut errors),
-            curvatures: Shared::new(&mut curvatures),
-            sums: Shared::new(&mut sums),
+            errors: SharedSlice::new(&mut errors),
+            curvatures: SharedSlice::new(&mut curvatures),
+            sums: SharedSlice::new(&mut sums),
             instructions: self.instructions,
         };
         let floor = speed * speed * self.total_mass;
@@ -311,16 +314,16 @@ struct Run<'a> {
     teams: &'a Teams,
     mass: &'a [f64],
     /// x and r in double precision.
-    change: Shared<'a, [f64; 3]>,
-    rest: Shared<'a, [f64; 3]>,
+    change: SharedSlice<'a, [f64; 3]>,
+    rest: SharedSlice<'a, [f64; 3]>,
     /// What iterations add to x.
-    found: Shared<'a, [f32; 3]>,
+    found: SharedSlice<'a, [f32; 3]>,
     vectors: Vectors<'a>,
     /// Share of each team in rᵀP⁻¹r and in pᵀHp.
-    errors: Shared<'a, f64>,
-    curvatures: Shared<'a, f64>,
+    errors: SharedSlice<'a, f64>,
+    curvatures: SharedSlice<'a, f64>,
     /// What is left of r in each domain (N·s), and its mass (kg).
-    sums: Shared<'a, [f64; 4]>,
+    sums: SharedSlice<'a, [f64; 4]>,
     instructions: Instructions,
 }
 
@@ -330,7 +333,7 @@ impl Run<'_> {
     fn iterate(&self, worker: &Worker<'_>, most: usize, shrink: f64, floor: f64) -> usize {
         let Self { teams, vectors, .. } = self;
         let own = worker.share(teams.len());
-        let total = |shares: &Shared<'_, f64>| -> f64 {
+        let total = |shares: &SharedSlice<'_, f64>| -> f64 {
             worker.wait();
             (0..teams.len()).map(|k| shares.read(k)).sum()
         };

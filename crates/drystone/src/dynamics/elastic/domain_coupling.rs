@@ -8,7 +8,7 @@
 use super::block_rows::Exact;
 use super::domain_lanes::{Cuts, Row};
 use crate::math::simd::{Column, LANES};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool::Worker;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -137,7 +137,7 @@ impl Outer {
 impl<T: Copy + Default> Moved<T> {
     /// A slot's numbers, and the row whose lanes are to be moved.
     #[inline(always)]
-    pub(crate) fn read(&self, slot: usize, vector: &Shared<'_, Row>) -> (&T, Row) {
+    pub(crate) fn read(&self, slot: usize, vector: &SharedSlice<'_, Row>) -> (&T, Row) {
         (&self.values[slot], vector.read(self.rows[slot] as usize))
     }
 
@@ -194,7 +194,12 @@ impl Crossings {
     }
 
     /// Writes what entries that are left over take of a vector into another one, for a team.
-    pub(crate) fn cross(&self, team: usize, vector: &Shared<'_, Row>, out: &Shared<'_, Row>) {
+    pub(crate) fn cross(
+        &self,
+        team: usize,
+        vector: &SharedSlice<'_, Row>,
+        out: &SharedSlice<'_, Row>,
+    ) {
         let borders = self.border_starts[team]..self.border_starts[team + 1];
         for Border { own, outer } in &self.borders[borders] {
             let mut sum = [0.0; 3];
@@ -218,18 +223,18 @@ impl Crossings {
     /// The same entries, to be written.
     pub(crate) fn writing(&mut self) -> Writing<'_> {
         Writing {
-            near: (&self.near.from, Shared::new(&mut self.near.values)),
-            far: (&self.far.from, Shared::new(&mut self.far.values)),
-            outer: Shared::new(&mut self.outer),
+            near: (&self.near.from, SharedSlice::new(&mut self.near.values)),
+            far: (&self.far.from, SharedSlice::new(&mut self.far.values)),
+            outer: SharedSlice::new(&mut self.outer),
         }
     }
 }
 
 /// Entries between domains, being written.
 pub(crate) struct Writing<'a> {
-    near: (&'a [[u32; LANES]], Shared<'a, [Column; 9]>),
-    far: (&'a [[u32; LANES]], Shared<'a, [Column; 1]>),
-    outer: Shared<'a, Outer>,
+    near: (&'a [[u32; LANES]], SharedSlice<'a, [Column; 9]>),
+    far: (&'a [[u32; LANES]], SharedSlice<'a, [Column; 1]>),
+    outer: SharedSlice<'a, Outer>,
 }
 
 impl Writing<'_> {

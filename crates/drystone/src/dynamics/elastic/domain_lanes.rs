@@ -21,7 +21,7 @@ use super::conjugate_gradients::Effort;
 use super::domain_coupling;
 use super::domain_coupling::{Crossings, OfRow};
 use crate::math::simd::{Column, LANES};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool::Worker;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -97,7 +97,7 @@ pub(crate) struct Slots<T> {
 impl<T: Copy> Slots<T> {
     /// A slot's numbers, and what it takes of a vector.
     #[inline(always)]
-    pub(crate) fn read(&self, slot: usize, vector: &Shared<'_, Row>) -> (&T, Row) {
+    pub(crate) fn read(&self, slot: usize, vector: &SharedSlice<'_, Row>) -> (&T, Row) {
         let (row, values) = (self.rows[slot], &self.values[self.at[slot] as usize]);
         if row & ODD == 0 {
             return (values, vector.read(row as usize));
@@ -273,26 +273,26 @@ impl Teams {
             nodes: &self.nodes,
             near: self.near.writing(),
             far: self.far.writing(),
-            diagonal: Shared::new(&mut self.diagonal),
-            inverse: Shared::new(&mut self.inverse),
+            diagonal: SharedSlice::new(&mut self.diagonal),
+            inverse: SharedSlice::new(&mut self.inverse),
             crossings: self.crossings.writing(),
         }
     }
 }
 
 impl<T> Slots<T> {
-    fn writing(&mut self) -> (&[[u32; LANES]], Shared<'_, T>) {
-        (&self.from, Shared::new(&mut self.values))
+    fn writing(&mut self) -> (&[[u32; LANES]], SharedSlice<'_, T>) {
+        (&self.from, SharedSlice::new(&mut self.values))
     }
 }
 
 /// The matrix, being written.
 pub(crate) struct Writing<'a> {
     nodes: &'a [[u32; LANES]],
-    near: (&'a [[u32; LANES]], Shared<'a, [Column; 9]>),
-    far: (&'a [[u32; LANES]], Shared<'a, [Column; 1]>),
-    diagonal: Shared<'a, Symmetric>,
-    inverse: Shared<'a, Symmetric>,
+    near: (&'a [[u32; LANES]], SharedSlice<'a, [Column; 9]>),
+    far: (&'a [[u32; LANES]], SharedSlice<'a, [Column; 1]>),
+    diagonal: SharedSlice<'a, Symmetric>,
+    inverse: SharedSlice<'a, Symmetric>,
     crossings: domain_coupling::Writing<'a>,
 }
 

@@ -17,7 +17,7 @@ use super::domain_coupling::Crossings;
 use super::domain_lanes::{Row, Slots, Symmetric, Teams};
 use crate::geometry::Space;
 use crate::math::simd::{Column, Wide, dispatch};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use std::ops::Range;
 
 /// Rows that are summed up in single precision before they are added in double precision.
@@ -26,13 +26,13 @@ const BRIEF: usize = 16;
 /// The vectors of an iteration.
 pub(crate) struct Vectors<'a> {
     /// r̂, x, p̂ and t.
-    pub(crate) rest: Shared<'a, Row>,
-    pub(crate) change: Shared<'a, Row>,
-    pub(crate) direction: Shared<'a, Row>,
-    pub(crate) sweep: Shared<'a, Row>,
+    pub(crate) rest: SharedSlice<'a, Row>,
+    pub(crate) change: SharedSlice<'a, Row>,
+    pub(crate) direction: SharedSlice<'a, Row>,
+    pub(crate) sweep: SharedSlice<'a, Row>,
     /// What is left over of C t, then what is added to t.
-    pub(crate) crossing: Shared<'a, Row>,
-    pub(crate) answer: Shared<'a, Row>,
+    pub(crate) crossing: SharedSlice<'a, Row>,
+    pub(crate) answer: SharedSlice<'a, Row>,
 }
 
 #[inline(always)]
@@ -87,7 +87,7 @@ fn less_near<V: Wide, const IS_TURNED: bool>(
     mut sum: [V; 3],
     slots: &Slots<[Column; 9]>,
     range: Range<usize>,
-    vector: &Shared<'_, Row>,
+    vector: &SharedSlice<'_, Row>,
 ) -> [V; 3] {
     for slot in range {
         let (block, row) = slots.read(slot, vector);
@@ -106,7 +106,7 @@ fn less_far<V: Wide>(
     mut sum: [V; 3],
     slots: &Slots<[Column; 1]>,
     range: Range<usize>,
-    vector: &Shared<'_, Row>,
+    vector: &SharedSlice<'_, Row>,
 ) -> [V; 3] {
     for slot in range {
         let ([value], row) = slots.read(slot, vector);
@@ -121,7 +121,7 @@ fn with_crossings<V: Wide>(
     mut sum: [V; 3],
     teams: &Teams,
     row: usize,
-    vector: &Shared<'_, Row>,
+    vector: &SharedSlice<'_, Row>,
 ) -> [V; 3] {
     let Crossings { near, far, .. } = &teams.crossings;
     for slot in near.cuts.before(row) {
@@ -172,7 +172,12 @@ fn with_near<V: Wide>(sum: [V; 3], block: &[Column; 9], v: [V; 3]) -> [V; 3] {
 
 /// A row of (D + L)⁻¹ times a vector, whose rows before it are in `answer` already.
 #[inline(always)]
-fn forward<V: Wide>(teams: &Teams, row: usize, right: [V; 3], answer: &Shared<'_, Row>) -> [V; 3] {
+fn forward<V: Wide>(
+    teams: &Teams,
+    row: usize,
+    right: [V; 3],
+    answer: &SharedSlice<'_, Row>,
+) -> [V; 3] {
     // What came just before is asked for last.
     let sum = less_far(right, &teams.far, teams.far.cuts.before(row), answer);
     let sum = less_near::<V, true>(sum, &teams.near, teams.near.cuts.before(row), answer);

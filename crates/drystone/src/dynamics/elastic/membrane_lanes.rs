@@ -26,7 +26,7 @@ use super::block_rows::Block3;
 use crate::geometry::Space;
 use crate::math::simd::{DOUBLES, Number, Quad, Wide, dispatch};
 use crate::model::deformable::triangle::AtRest;
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use std::ops::Range;
 
 /// No triangle.
@@ -261,7 +261,7 @@ fn part<V: Wide>(states: &[State; DOUBLES], k: usize) -> [V::Double; DOUBLES] {
 }
 
 #[inline(always)]
-fn read(states: &Shared<'_, State>, [a, b, c, d]: [u32; DOUBLES]) -> [State; DOUBLES] {
+fn read(states: &SharedSlice<'_, State>, [a, b, c, d]: [u32; DOUBLES]) -> [State; DOUBLES] {
     [
         states.read(a as usize),
         states.read(b as usize),
@@ -298,7 +298,7 @@ fn side<V: Wide>(
 
 #[inline(always)]
 fn links_kernel<S: Space, V: Wide>(
-    (membranes, states): (&Membranes, &Shared<'_, State>),
+    (membranes, states): (&Membranes, &SharedSlice<'_, State>),
     fours: Range<usize>,
     (bending, step): (&[[f64; 2]], [f64; 2]),
     (blocks, tensions): (&mut [Block3], &mut [f64]),
@@ -363,7 +363,7 @@ dispatch! {
     /// Writes blocks (kg) and tensions (N/m) of some fours of links, with bending of this stiffness
     /// (N/m) and damping (N·s/m) and for dt D + `share` K. Lists begin with the first of them.
     fn write_links<S: Space>(
-        from: (&Membranes, &Shared<'_, State>),
+        from: (&Membranes, &SharedSlice<'_, State>),
         fours: Range<usize>,
         bending: (&[[f64; 2]], [f64; 2]),
         to: (&mut [Block3], &mut [f64]),

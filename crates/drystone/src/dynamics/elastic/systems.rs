@@ -2,7 +2,7 @@
 
 use super::system::System;
 use crate::model::deformable::{Deformables, Soft};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 
 /// A system of each deformable, by its place among them. Nothing in it is state: a copy analyses
@@ -50,7 +50,7 @@ impl ElasticSystems {
         let present =
             all.filter_map(|(place, (soft, system))| Some((place, soft.as_ref()?, system)));
         let mut present: Vec<_> = present.collect();
-        let shared = Shared::new(&mut present);
+        let shared = SharedSlice::new(&mut present);
         thread_pool::gather(threads as usize, shared.len(), |k, answers| {
             shared.change(k, |(place, soft, system)| {
                 answers.push((*place, f(soft, system)))

@@ -19,7 +19,7 @@ use crate::geometry::Space;
 use crate::geometry::shape::Bounds;
 use crate::math::algebra::Components;
 use crate::math::simd::{Four, Which};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 use std::ops::Range;
 
@@ -226,7 +226,7 @@ impl<S: Space, const T: usize> BoxTree<S, T> {
             self.levels.push(start);
         }
         self.groups.resize(start + count, Group::EMPTY);
-        let (order, groups) = (&self.order, Shared::new(&mut self.groups));
+        let (order, groups) = (&self.order, SharedSlice::new(&mut self.groups));
         thread_pool::run_over(self.order.len().div_ceil(GROUP), threads, |leaves| {
             for leaf in leaves {
                 let mut group = Group::EMPTY;

@@ -29,13 +29,13 @@ struct Node<S: Space> {
 
 /// The tree. It keeps the boxes, a little grown so that rounding loses nothing at their faces.
 #[derive(Clone, Debug)]
-pub(crate) struct Hierarchy<S: Space> {
+pub(crate) struct NearestFirstTree<S: Space> {
     nodes: Vec<Node<S>>,
     /// Numbers and boxes of the items, leaf after leaf.
     items: Vec<(u32, Bounds<S>)>,
 }
 
-impl<S: Space> Hierarchy<S> {
+impl<S: Space> NearestFirstTree<S> {
     /// The tree of these numbered boxes.
     pub(crate) fn new(mut items: Vec<(u32, Bounds<S>)>) -> Self {
         for (_, bounds) in &mut items {

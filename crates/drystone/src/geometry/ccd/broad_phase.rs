@@ -29,7 +29,7 @@ mod candidates;
 
 use thiserror::Error;
 
-use super::clusters::Bundles;
+use super::clusters::Clusters;
 use crate::geometry::Space;
 use crate::geometry::bvh::curve_order::BoxTree;
 use crate::geometry::shape::Bounds;
@@ -97,7 +97,7 @@ pub struct BroadPhase<S: Space> {
     /// Sweeps since the trees were sorted.
     age: u32,
     /// What meshes in space are searched by on several threads.
-    bundles: Bundles,
+    clusters: Clusters,
 }
 
 impl<S: Space> Default for BroadPhase<S> {
@@ -112,7 +112,7 @@ impl<S: Space> Default for BroadPhase<S> {
             vertex_face: Vec::new(),
             edge_edge: Vec::new(),
             age: 0,
-            bundles: Bundles::default(),
+            clusters: Clusters::default(),
         }
     }
 }

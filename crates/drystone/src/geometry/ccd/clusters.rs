@@ -1,27 +1,27 @@
 //! Which moving vertices, edges and faces of a large mesh in space may meet.
 //!
-//! A **bundle** is a vertex with the edges and faces whose lowest vertex it is: on a sheet three
-//! edges and two faces, so that one tree over bundles does the work of three over vertices, edges
-//! and faces. Primitives of one bundle share its vertex and do not meet.
+//! A **cluster** is a vertex with the edges and faces whose lowest vertex it is: on a sheet three
+//! edges and two faces, so that one tree over clusters does the work of three over vertices, edges
+//! and faces. Primitives of one cluster share its vertex and do not meet.
 //!
 //! Vertices go straight from start to end with some reach around them (m), which may differ
 //! between start and end and is linear between. What is left out:
 //!
-//! * bundles whose boxes are apart along the same axis on the same side both at the start and at
+//! * clusters whose boxes are apart along the same axis on the same side both at the start and at
 //!   the end: sides of boxes move linearly too. What moves along together is as small then as what
 //!   stands;
-//! * bundles, and primitives of bundles, with a plane between them at the start and at the end. Any
+//! * clusters, and primitives of clusters, with a plane between them at the start and at the end. Any
 //!   direction d with
 //!   $\min_j d\cdot b_j - \max_i d\cdot a_i > |d|\,(\max_i \rho_i + \max_j \rho_j)$ at both ends
 //!   proves it, because the left side is concave and the right side convex in time. Tried is the
-//!   direction between the middles of the bundles' boxes, that across the faces of each, and roughly
+//!   direction between the middles of the clusters' boxes, that across the faces of each, and roughly
 //!   that between the nearest points of primitives, at the start.
 //!
-//! Bundles that share a vertex are most of those whose boxes meet, and no plane is between them:
+//! Clusters that share a vertex are most of those whose boxes meet, and no plane is between them:
 //! they are known from the mesh ([`adjacent`]), and pairs of their primitives are asked. A point, an edge
 //! without length, meets what has faces as a vertex alone.
 //!
-//! Little of that is done anew at every search: which bundles are near each other ([`neighbours`]) and
+//! Little of that is done anew at every search: which clusters are near each other ([`neighbours`]) and
 //! that they are apart ([`kept_pairs`]) is known for as long as it can be told to hold. What a search finds
 //! beyond what comes within reach depends on that, and so on the searches before; whoever asks must
 //! not make anything of it.
@@ -48,51 +48,51 @@ use super::broad_phase::{Mesh, Met, Swept};
 use crate::geometry::bvh::curve_order::BoxTree;
 use crate::math::algebra::D3;
 use crate::math::simd::Column;
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 use adjacent::Kin;
-use cluster::{Bundle, Spots};
+use cluster::{Cluster, Spots};
 use glamx::DVec3;
-use kept_pairs::Known;
+use kept_pairs::KeptPairs;
 use neighbours::{Cover, State};
 use separation_proofs::Desk;
 use swept_vertices::Point;
 
-/// Bundles that a thread takes at a time, of those that are asked about.
+/// Clusters that a thread takes at a time, of those that are asked about.
 const PIECE: usize = 32;
 /// Groups of eight known pairs that a thread takes at a time.
 const KNOWN_PIECE: usize = 256;
 
-/// The bundles of a mesh and their tree, to be kept from step to step.
+/// The clusters of a mesh and their tree, to be kept from step to step.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Bundles {
+pub(super) struct Clusters {
     edges: Vec<[u32; 2]>,
     faces: Vec<[u32; 3]>,
-    bundles: Vec<Bundle>,
+    clusters: Vec<Cluster>,
     spots: Vec<Spots>,
-    /// Across the faces of each bundle at the start, or 0.
+    /// Across the faces of each cluster at the start, or 0.
     normals: Vec<[f32; 3]>,
     points: Vec<Point>,
     /// Memory for points, which are needed twice while they change.
     old_points: Vec<Point>,
     states: Vec<State>,
-    /// Of each bundle: see [`kept_pairs`].
+    /// Of each cluster: see [`kept_pairs`].
     cores: Vec<Point>,
     kin: Kin,
-    /// Pairs of kin, and of bundles whose covers overlap.
-    related: Known,
-    near: Known,
+    /// Pairs of kin, and of clusters whose covers overlap.
+    related: KeptPairs,
+    near: KeptPairs,
     covers: Vec<Cover>,
-    /// Bundles that have left their covers since the last search for all pairs.
+    /// Clusters that have left their covers since the last search for all pairs.
     strays: Vec<u32>,
-    /// Of each bundle: no number, but for a moment its place among those that left their covers.
+    /// Of each cluster: no number, but for a moment its place among those that left their covers.
     left_places: Vec<u32>,
     /// How many pairs of covers overlapped when all were new.
     walked: usize,
     tree: BoxTree<D3, 2>,
-    /// Place of each bundle in the tree.
+    /// Place of each cluster in the tree.
     places: Vec<u32>,
-    /// Bundles with each vertex, vertex after vertex, and where each one's start.
+    /// Clusters with each vertex, vertex after vertex, and where each one's start.
     holders: Vec<u32>,
     holder_starts: Vec<u32>,
     /// Searches since the tree was sorted, and since all covers were made.
@@ -105,7 +105,7 @@ pub(super) struct Bundles {
     slack: f64,
 }
 
-impl Bundles {
+impl Clusters {
     /// What `keep` makes of every candidate, in an order that depends on the tree's age. With
     /// `asked`: of those with such a vertex, after nothing but the ends and the reach of such vertices
     /// has changed since the last search. `keep` is called on several threads.
@@ -132,12 +132,12 @@ impl Bundles {
         if !self.are_covered(&all, swept.threads) {
             return self.gather_around(&all, swept.threads, |met| keep(met, self));
         }
-        let mut is_asked = vec![false; self.bundles.len()];
+        let mut is_asked = vec![false; self.clusters.len()];
         all.iter().for_each(|&k| is_asked[k as usize] = true);
         self.gather_all(Some(&is_asked), swept.threads, keep)
     }
 
-    /// What `keep` makes of candidates of some bundles, in ascending order, and others.
+    /// What `keep` makes of candidates of some clusters, in ascending order, and others.
     fn gather_around<T: Send>(
         &self,
         all: &[u32],
@@ -182,7 +182,7 @@ impl Bundles {
         found
     }
 
-    /// What `keep` makes of all candidates, or of those of bundles that are asked about.
+    /// What `keep` makes of all candidates, or of those of clusters that are asked about.
     fn gather_all<T: Send>(
         &mut self,
         asked: Option<&[bool]>,
@@ -191,7 +191,7 @@ impl Bundles {
     ) -> Vec<T> {
         let [mut near, mut related] = [&mut self.near, &mut self.related].map(std::mem::take);
         let this = &*self;
-        let lists = [&mut near, &mut related].map(|known| Shared::new(&mut known.blocks));
+        let lists = [&mut near, &mut related].map(|known| SharedSlice::new(&mut known.blocks));
         let of_near = lists[0].len().div_ceil(KNOWN_PIECE);
         let pieces = of_near + lists[1].len().div_ceil(KNOWN_PIECE);
         let found = thread_pool::gather(threads, pieces, |k, found| {
@@ -228,7 +228,7 @@ impl Bundles {
         four.into_iter().take(count)
     }
 
-    /// Whether these are the bundles of a mesh with so many vertices.
+    /// Whether these are the clusters of a mesh with so many vertices.
     pub(super) fn are_of(&self, mesh: &Mesh<'_>, vertices: usize) -> bool {
         self.points.len() == vertices && self.edges == mesh.edges && self.faces == mesh.faces
     }
@@ -276,7 +276,7 @@ impl Bundles {
         (0..swept.start.len()).all(|v| !is_meant(v) || is_inside(v))
     }
 
-    /// The bundles with any of some vertices, sorted.
+    /// The clusters with any of some vertices, sorted.
     fn holders_of(&self, asked: &[bool]) -> Vec<u32> {
         let mut all = Vec::new();
         for v in (0..asked.len()).filter(|&v| asked[v]) {
@@ -302,30 +302,30 @@ impl Bundles {
         self.edges = mesh.edges.to_vec();
         self.faces = mesh.faces.to_vec();
         self.points = vec![Point::default(); vertices];
-        (self.bundles, self.spots) = cluster::bind(mesh, vertices);
+        (self.clusters, self.spots) = cluster::bind(mesh, vertices);
         let mut holders = Vec::new();
-        for (k, bundle) in self.bundles.iter().enumerate() {
-            holders.extend(bundle.vertices().map(|v| (v, k as u32)));
+        for (k, cluster) in self.clusters.iter().enumerate() {
+            holders.extend(cluster.vertices().map(|v| (v, k as u32)));
         }
         holders.sort_unstable();
         holders.dedup();
         let start = |v: usize| holders.partition_point(|&(w, _)| (w as usize) < v) as u32;
         self.holder_starts = (0..=vertices).map(start).collect();
         self.holders = holders.into_iter().map(|(_, k)| k).collect();
-        self.kin = Kin::new(&self.bundles, |v| self.holders(v as usize));
-        let all = (0..self.bundles.len()).flat_map(|k| self.kin.pairs_of(k));
+        self.kin = Kin::new(&self.clusters, |v| self.holders(v as usize));
+        let all = (0..self.clusters.len()).flat_map(|k| self.kin.pairs_of(k));
         let pairs: Vec<[u32; 2]> = all.collect();
         self.related.clear();
         self.related.extend(&pairs, 1);
     }
 
-    /// The bundles with a vertex.
+    /// The clusters with a vertex.
     fn holders(&self, v: usize) -> &[u32] {
         let [start, end] = [v, v + 1].map(|v| self.holder_starts[v] as usize);
         &self.holders[start..end]
     }
 
-    /// Whether two bundles share a vertex.
+    /// Whether two clusters share a vertex.
     #[inline(always)]
     fn are_kin(&self, [a, b]: [u32; 2]) -> bool {
         self.kin.has([a.min(b) as usize, a.max(b) as usize])
@@ -340,11 +340,11 @@ impl Bundles {
     }
 }
 
-/// Bundles on their way, for planes between them.
+/// Clusters on their way, for planes between them.
 #[derive(Clone, Copy)]
 struct Moving<'a> {
     points: &'a [Point],
-    /// Of each bundle: its vertices, and across its faces at the start.
+    /// Of each cluster: its vertices, and across its faces at the start.
     spots: &'a [Spots],
     normals: &'a [[f32; 3]],
 }

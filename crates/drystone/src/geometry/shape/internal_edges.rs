@@ -51,7 +51,7 @@ struct Border {
 
 /// How the pieces of a surface hang together.
 #[derive(Debug)]
-pub(crate) struct Seams {
+pub(crate) struct InternalEdges {
     /// Ends of each corner's list of neighbours.
     ends: Vec<u32>,
     /// Corners joined to a corner by an edge.
@@ -67,7 +67,7 @@ pub(crate) struct Seams {
     pub(crate) front: Front,
 }
 
-impl Seams {
+impl InternalEdges {
     /// The seams of pieces, each with the vertices of a segment or a triangle.
     pub(crate) fn new<S: Space>(
         points: &[S::Vector],
@@ -258,7 +258,7 @@ mod tests {
 
     /// Two triangles that share the edge along z, the second one rising or falling by `slope`.
     /// Every triangle has its own vertices.
-    fn roof(slope: f64) -> (Vec<DVec3>, Seams) {
+    fn roof(slope: f64) -> (Vec<DVec3>, InternalEdges) {
         let points = vec![
             DVec3::new(0.0, 0.0, 0.0),
             DVec3::new(0.0, 0.0, 1.0),
@@ -268,7 +268,7 @@ mod tests {
             DVec3::new(1.0, slope, 0.5),
         ];
         let pieces = [[0, 1, 2], [3, 4, 5]];
-        let seams = Seams::new::<D3>(&points, pieces.into_iter(), Front::Both);
+        let seams = InternalEdges::new::<D3>(&points, pieces.into_iter(), Front::Both);
         (points, seams)
     }
 

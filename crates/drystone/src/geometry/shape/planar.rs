@@ -9,7 +9,7 @@ use parry2d_f64 as parry;
 
 use super::error::{ShapeError, size};
 use super::half_space;
-use super::internal_edges::{Front, Seams};
+use super::internal_edges::{Front, InternalEdges};
 use super::pairs::{ConvexKind, pair_queries};
 use super::polygon::{self, LocalContact};
 use super::polygon_round::{self, Rounded};
@@ -63,7 +63,7 @@ pub(super) enum ConvexForm {
 #[derive(Debug)]
 pub(super) struct Surface {
     pub(super) parry: Polyline,
-    pub(super) seams: Seams,
+    pub(super) seams: InternalEdges,
 }
 
 impl Shape2 {
@@ -186,7 +186,7 @@ impl Shape2 {
         }
         let last = points.len() as u32 - 1;
         let segments = (0..last).map(|k| [k, k + 1, k]);
-        let seams = Seams::new::<D2>(&points, segments, front);
+        let seams = InternalEdges::new::<D2>(&points, segments, front);
         Ok(Self {
             body: Arc::new(Body::Surface(Box::new(Surface {
                 parry: Polyline::new(points, None),

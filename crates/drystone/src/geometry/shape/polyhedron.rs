@@ -10,7 +10,7 @@ pub(crate) struct Polyhedron {
     pub(crate) points: Vec<DVec3>,
     /// Unit normals of the faces, outward.
     pub(crate) normals: Vec<DVec3>,
-    /// Shared by all poses of the same solid.
+    /// SharedSlice by all poses of the same solid.
     pub(crate) topology: Arc<Topology>,
 }
 

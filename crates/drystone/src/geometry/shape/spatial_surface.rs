@@ -10,7 +10,7 @@ use parry3d_f64 as parry;
 use super::Skeleton;
 use super::decompose::Role;
 use super::error::{ShapeError, size};
-use super::internal_edges::{Front, Seams};
+use super::internal_edges::{Front, InternalEdges};
 use super::polyhedron::Polyhedron;
 use super::spatial::{Body, Convex, ConvexForm, Shape3, finite};
 use crate::math::algebra::D3;
@@ -19,7 +19,7 @@ use crate::math::algebra::D3;
 #[derive(Debug)]
 pub(super) struct Surface {
     pub(super) parry: TriMesh,
-    pub(super) seams: Seams,
+    pub(super) seams: InternalEdges,
 }
 
 impl Shape3 {
@@ -77,7 +77,7 @@ impl Shape3 {
         front: Front,
     ) -> Result<Self, ShapeError> {
         check_triangles(&points, &triangles)?;
-        let seams = Seams::new::<D3>(&points, triangles.iter().copied(), front);
+        let seams = InternalEdges::new::<D3>(&points, triangles.iter().copied(), front);
         let parry = TriMesh::new(points, triangles).map_err(|e| ShapeError::Mesh(e.to_string()))?;
         Ok(Self {
             body: Arc::new(Body::Surface(Box::new(Surface { parry, seams }))),

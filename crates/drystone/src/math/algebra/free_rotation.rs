@@ -46,7 +46,7 @@ const THIRD: [f64; 3] = [
 
 /// The rotation after `dt` seconds of a body with this inertia (kg·m², in its own axes) and this
 /// angular momentum (N·m·s, in the world's).
-pub(crate) fn tumble(rotation: DQuat, inertia: &DMat3, momentum: DVec3, dt: f64) -> DQuat {
+pub(crate) fn rotate_freely(rotation: DQuat, inertia: &DMat3, momentum: DVec3, dt: f64) -> DQuat {
     let Principal { axes, moments } = Principal::of(inertia);
     let excess = [0, 2].map(|k| dt * (1.0 / moments[k] - 1.0 / moments[1]));
     let own = rotation.conjugate() * momentum;
@@ -185,7 +185,7 @@ mod tests {
         let momentum = DVec3::new(0.3, -5.0, 1.2);
         let start = DQuat::from_scaled_axis(DVec3::new(1.0, 0.2, -0.3));
         for dt in [1e-3, 0.02, 1.0] {
-            let after = tumble(start, &inertia, momentum, dt) * axis;
+            let after = rotate_freely(start, &inertia, momentum, dt) * axis;
             let turn = DQuat::from_scaled_axis(momentum * (dt / thick));
             let expected = turn * (start * axis);
             assert!(
@@ -226,7 +226,7 @@ mod tests {
                 let (mut rotation, mut worst) = (DQuat::IDENTITY, 0.0_f64);
                 let first = energy(rotation, &inertia, momentum);
                 for _ in 0..6000 {
-                    rotation = tumble(rotation, &inertia, momentum, 1.0 / 60.0);
+                    rotation = rotate_freely(rotation, &inertia, momentum, 1.0 / 60.0);
                     worst = worst.max((energy(rotation, &inertia, momentum) / first - 1.0).abs());
                 }
                 assert!(worst < 2e-5, "{spin} rad/s about {about}: {worst}");
@@ -242,7 +242,7 @@ mod tests {
         let error = |steps: u32| {
             let mut rotation = DQuat::IDENTITY;
             for _ in 0..steps {
-                rotation = tumble(rotation, &inertia, momentum, 10.0 / f64::from(steps));
+                rotation = rotate_freely(rotation, &inertia, momentum, 10.0 / f64::from(steps));
             }
             D3::turn_between(expected, rotation).length()
         };
@@ -258,7 +258,7 @@ mod tests {
         let momentum = DVec3::new(300.0, 400.0, -250.0);
         let mut rotation = DQuat::IDENTITY;
         for _ in 0..1000 {
-            rotation = tumble(rotation, &inertia, momentum, 1.0);
+            rotation = rotate_freely(rotation, &inertia, momentum, 1.0);
             assert!((rotation.length() - 1.0).abs() < 1e-9);
         }
         let most = 0.5 * momentum.length_squared() / 1e-4;

@@ -1,8 +1,8 @@
-//! The algebra of a patch and of a body that the plane and space do differently.
+//! The algebra of a manifold and of a body that the plane and space do differently.
 //!
-//! All points of a patch share the normal n and lie in one plane. What they feel of a small motion
-//! of their two bodies is one **relative motion** at the patch's centre, $x = (u, \omega)$ in the
-//! patch's own axes (n, t₁, t₂): with arms $r$ from the centres of mass to the patch's centre,
+//! All points of a manifold share the normal n and lie in one plane. What they feel of a small motion
+//! of their two bodies is one **relative motion** at the manifold's centre, $x = (u, \omega)$ in the
+//! manifold's own axes (n, t₁, t₂): with arms $r$ from the centres of mass to the manifold's centre,
 //!
 //! $$ u = (v_b + \omega_b\times r_b) - (v_a + \omega_a\times r_a), \qquad
 //!    \omega = \omega_b - \omega_a , $$
@@ -41,7 +41,7 @@ pub struct Moving<V> {
     pub angular: V3<V>,
 }
 
-/// Axes and arms of eight patches.
+/// Axes and arms of eight manifolds.
 #[derive(Clone, Copy)]
 pub struct Axes<V> {
     /// n.
@@ -67,35 +67,35 @@ pub struct Held<V> {
     pub s2: [V; 6],
 }
 
-/// What a patch does to one of its bodies, in the patch's axes.
+/// What a manifold does to one of its bodies, in the manifold's axes.
 #[derive(Clone, Copy)]
 pub struct Grip<V> {
-    /// Force on B and its moment about the patch's centre.
+    /// Force on B and its moment about the manifold's centre.
     pub wrench: Twist<V>,
     /// Σk, Σkα, Σkβ, Σkα², Σkαβ, Σkβ² of the points.
     pub sums: [V; 6],
 }
 
 /// What the plane and space do differently.
-pub trait Reduced: Sized {
-    /// Points in a patch at most.
+pub trait ManifoldAlgebra: Sized {
+    /// Points in a manifold at most.
     const POINTS: usize;
     /// Numbers of the tangent (the plane needs none: it follows from the normal).
     const TANGENT: usize;
-    /// Columns of a patch's record.
+    /// Columns of a manifold's record.
     const RECORD: usize;
 
     /// Motion from transposed columns.
     fn motion<V: Wide>(columns: &[V; LANES]) -> Moving<V>;
     /// Motion to transposed columns.
     fn to_columns<V: Wide>(motion: &Moving<V>, columns: &mut [V; LANES]);
-    /// Relative motion at a patch.
+    /// Relative motion at a manifold.
     fn relative<V: Wide>(axes: &Axes<V>, a: &Moving<V>, b: &Moving<V>) -> Twist<V>;
     /// Motion of a point along n, t₁, t₂.
     fn at_point<V: Wide>(x: &Twist<V>, c: &[V; 2]) -> V3<V>;
     /// Adds a force along n, t₁, t₂ at a point.
     fn add_force<V: Wide>(f: &V3<V>, c: &[V; 2], wrench: &mut Twist<V>);
-    /// Adds what a patch does to the body at the end of `arm`: `side` is 1 for B and −1 for A.
+    /// Adds what a manifold does to the body at the end of `arm`: `side` is 1 for B and −1 for A.
     fn hold<V: Wide>(axes: &Axes<V>, grip: &Grip<V>, arm: V3<V>, side: V, held: &mut Held<V>);
     /// The motion that balances force and torque. `mass` is along the axes, `inertia` packed as
     /// `s2`, both over h².
@@ -148,7 +148,7 @@ impl<V: Wide> Held<V> {
     }
 }
 
-impl Reduced for D3 {
+impl ManifoldAlgebra for D3 {
     const POINTS: usize = 4;
     const TANGENT: usize = 3;
     const RECORD: usize = 6;
@@ -306,7 +306,7 @@ impl Reduced for D3 {
     }
 }
 
-impl Reduced for D2 {
+impl ManifoldAlgebra for D2 {
     const POINTS: usize = 2;
     const TANGENT: usize = 0;
     const RECORD: usize = 3;
@@ -437,7 +437,7 @@ mod tests {
 
     /// Balance against springs: the springs' forces after the motion, computed point by point,
     /// hold the load together with inertia.
-    fn springs_balance_the_load<S: Reduced>(axes: &Axes<Portable>, in_plane: usize) {
+    fn springs_balance_the_load<S: ManifoldAlgebra>(axes: &Axes<Portable>, in_plane: usize) {
         let mut next = numbers(11);
         let o = zero::<Portable>();
         let points: Vec<([Portable; 2], Portable)> = (0..S::POINTS)

@@ -62,7 +62,7 @@ impl Algebra for D2 {
         };
         Self::normalize(turned)
     }
-    fn tumble(rotation: DRot2, inertia: &f64, momentum: f64, dt: f64) -> DRot2 {
+    fn rotate_freely(rotation: DRot2, inertia: &f64, momentum: f64, dt: f64) -> DRot2 {
         Self::turn(rotation, momentum / inertia * dt)
     }
 

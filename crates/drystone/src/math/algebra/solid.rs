@@ -114,8 +114,8 @@ impl Algebra for D3 {
         Self::normalize(DQuat::from_xyzw(axis.x, axis.y, axis.z, cos) * rotation)
     }
 
-    fn tumble(rotation: DQuat, inertia: &DMat3, momentum: DVec3, dt: f64) -> DQuat {
-        crate::math::algebra::free_rotation::tumble(rotation, inertia, momentum, dt)
+    fn rotate_freely(rotation: DQuat, inertia: &DMat3, momentum: DVec3, dt: f64) -> DQuat {
+        crate::math::algebra::free_rotation::rotate_freely(rotation, inertia, momentum, dt)
     }
 
     #[inline]

@@ -7,7 +7,7 @@ use crate::geometry::shape::{Bounds, Geometry, Pose};
 use crate::math::algebra::{Components, Linear};
 use crate::model::material::MaterialId;
 use crate::model::range;
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 use drystone_frame::StateHash;
 use serde::{Deserialize, Serialize};
@@ -119,9 +119,9 @@ impl<S: Space> Bodies<S> {
             state.motion.clone_from(&self.motion);
             return;
         }
-        let position = Shared::new(&mut state.position);
-        let rotation = Shared::new(&mut state.rotation);
-        let motion = Shared::new(&mut state.motion);
+        let position = SharedSlice::new(&mut state.position);
+        let rotation = SharedSlice::new(&mut state.rotation);
+        let motion = SharedSlice::new(&mut state.motion);
         thread_pool::run_over(self.len(), threads as usize, |part| {
             position.copy(&self.position, part.clone());
             rotation.copy(&self.rotation, part.clone());

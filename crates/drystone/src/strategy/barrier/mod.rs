@@ -49,7 +49,7 @@ mod solution;
 mod spin_inertia;
 
 use newton::Start;
-use solution::Evidence;
+use solution::Minimum;
 
 use crate::contact::primitives::{self, Primitives};
 use crate::dynamics::failsafe::Rescue;
@@ -188,9 +188,9 @@ impl<S: Space> Stepper<S> for BarrierStepper {
 }
 
 /// Where everything goes in a step, and what contacts do.
-fn minimise<S: Space>(start: &Start<'_, S>) -> Result<Evidence<S>, primitives::Failure<S>> {
+fn minimise<S: Space>(start: &Start<'_, S>) -> Result<Minimum<S>, primitives::Failure<S>> {
     let primitives = Primitives::new(start.bodies, start.deformables);
     let mut potential = newton::potential(start, &primitives);
     let arrival = potential.minimise()?;
-    Ok(Evidence::new(&potential, arrival, start.free))
+    Ok(Minimum::new(&potential, arrival, start.free))
 }

@@ -22,7 +22,7 @@ use glamx::DVec3;
 use std::collections::BTreeMap;
 
 /// The outcome of a step.
-pub(crate) struct Evidence<S: Space> {
+pub(crate) struct Minimum<S: Space> {
     /// How far each body went, m and rad.
     way: Vec<Motion<S>>,
     /// Velocities that this is, spins in terms of the inertia at the start.
@@ -38,7 +38,7 @@ pub(crate) struct Evidence<S: Space> {
     pub(crate) report: SolveReport,
 }
 
-impl<S: Space> Evidence<S> {
+impl<S: Space> Minimum<S> {
     pub(super) fn new(
         potential: &Potential<'_, S>,
         arrival: Arrival<S>,

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 
 /// Each body that nodes are fixed to, with these nodes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Clusters {
+pub(super) struct AttachedGroups {
     /// Members by the body, which is the first of them.
     lists: BTreeMap<u32, Vec<u32>>,
     /// The body that each node is fixed to.
     body_of: BTreeMap<u32, u32>,
 }
 
-impl Clusters {
+impl AttachedGroups {
     pub(super) fn new(attached: &[Attachment]) -> Self {
         let mut all = Self::default();
         for a in attached {
@@ -60,7 +60,7 @@ mod tests {
             body,
             anchor: [0.0; 3],
         };
-        let clusters = Clusters::new(&[(5, 1), (6, 1), (7, 2)].map(of));
+        let clusters = AttachedGroups::new(&[(5, 1), (6, 1), (7, 2)].map(of));
         for (given, expected) in [
             (vec![6], vec![1, 5, 6]),
             (vec![1], vec![1, 5, 6]),

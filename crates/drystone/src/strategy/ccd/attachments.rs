@@ -5,7 +5,7 @@
 
 use super::Start;
 use super::parallel::local;
-use super::swept_motion::Flight;
+use super::swept_motion::SweptMotion;
 use crate::contact::primitives::{Failure, Primitives};
 use crate::contact::problem::Impulses;
 use crate::contact::problem::assemble::Assembled;
@@ -38,7 +38,7 @@ impl<S: Space> Holding<S> {
         let coupled = elastic.couple(start.bodies, &[], start.attached);
         coupled.map_err(|_| Failure::Numbers)?;
         let (dt, mut solver) = (start.settings.dt, start.settings.solver);
-        let flight = Flight::new(start, start.bodies, primitives);
+        let flight = SweptMotion::new(start, start.bodies, primitives);
         let mut assembled = flight.assemble(&[], &start.free, dt, false);
         let before = flight.held.iter().map(|contact| contact.impulse);
         let mut impulses = local(&assembled, &before.collect::<Vec<_>>());

@@ -1,31 +1,31 @@
 //! The impacts of a step so far.
 
-use super::swept_motion::{Hit, Parties, PointMap, find};
+use super::swept_motion::{Impact, Parties, PointMap, find};
 use crate::contact::attachment_contacts;
 use crate::contact::detection::Contact;
 use crate::contact::primitives::{Encounter, feature_of};
 use crate::geometry::Space;
 use crate::geometry::shape::FeatureId;
-use crate::math::union_find::Forest;
+use crate::math::union_find::UnionFind;
 use crate::parallel::thread_pool;
 
 /// All impacts that were found, each once, and their impulses.
-pub(super) struct Register<S: Space> {
+pub(super) struct ImpactSet<S: Space> {
     /// In the order in which they came.
-    pub(super) hits: Vec<Hit<S>>,
+    pub(super) hits: Vec<Impact<S>>,
     /// On the second of each one's bodies, in world axes, N·s.
     pub(super) impulses: Vec<S::Vector>,
     /// Keys of impacts with their numbers, sorted.
     order: Vec<([u32; 5], u32)>,
-    /// Points of impacts ([`Hit::point`]), in no order.
+    /// Points of impacts ([`Impact::point`]), in no order.
     points: Vec<u64>,
     /// Impulses of the last step's contacts, sorted: what a new impact starts from.
     remembered: Vec<(FeatureId, S::Vector)>,
     /// Bodies that hang together by impacts.
-    forest: Forest,
+    forest: UnionFind,
     /// Bodies of each impact, to be read without the rest of it.
     bodies: Vec<[u32; 6]>,
-    /// Whether each impact is new, or seen with new eyes, since [`Register::settled`]; and which
+    /// Whether each impact is new, or seen with new eyes, since [`ImpactSet::settled`]; and which
     /// are, some of them several times.
     is_new: Vec<bool>,
     new: Vec<u32>,
@@ -41,7 +41,7 @@ struct Note<S: Space> {
     impulse: S::Vector,
 }
 
-impl<S: Space> Register<S> {
+impl<S: Space> ImpactSet<S> {
     /// Nothing but the memory of the last step's contacts between so many bodies.
     pub(super) fn new(last: &[Contact<S>], bodies: usize, threads: usize) -> Self {
         let (last, _) = attachment_contacts::split(last);
@@ -55,7 +55,7 @@ impl<S: Space> Register<S> {
             order: Vec::new(),
             points: Vec::new(),
             remembered,
-            forest: Forest::new(bodies),
+            forest: UnionFind::new(bodies),
             bodies: Vec::new(),
             is_new: Vec::new(),
             new: Vec::new(),
@@ -64,21 +64,21 @@ impl<S: Space> Register<S> {
     }
 
     /// Adds impacts; those that are known already are seen with new eyes.
-    pub(super) fn add(&mut self, new: Vec<Hit<S>>, parties: Parties<'_, S>) {
+    pub(super) fn add(&mut self, new: Vec<Impact<S>>, parties: Parties<'_, S>) {
         self.add_from(new, parties, |this, hit| this.remembered(hit));
     }
 
     /// Adds the first impacts: the last step's contacts, which bring their impulses along.
-    pub(super) fn start(&mut self, lasting: Vec<Hit<S>>, parties: Parties<'_, S>) {
+    pub(super) fn start(&mut self, lasting: Vec<Impact<S>>, parties: Parties<'_, S>) {
         self.add_from(lasting, parties, |_, hit| hit.impulse);
     }
 
     /// Adds impacts that start from some impulse, N·s.
     fn add_from(
         &mut self,
-        new: Vec<Hit<S>>,
+        new: Vec<Impact<S>>,
         parties: Parties<'_, S>,
-        impulse: impl Fn(&Self, &Hit<S>) -> S::Vector + Sync,
+        impulse: impl Fn(&Self, &Impact<S>) -> S::Vector + Sync,
     ) {
         let known = self.order.len();
         let this = &*self;
@@ -112,7 +112,7 @@ impl<S: Space> Register<S> {
         self.order.sort();
     }
 
-    /// Ties together the bodies of an impact.
+    /// SharedNodes together the bodies of an impact.
     fn tie(&mut self, note: &Note<S>, parties: Parties<'_, S>) {
         self.points.push(note.point);
         let mut last = None;
@@ -125,7 +125,7 @@ impl<S: Space> Register<S> {
 
     /// Adds an impact, unless it is one of the first so many in order: then it is seen with new
     /// eyes.
-    fn add_one(&mut self, hit: Hit<S>, note: Note<S>, known: usize) {
+    fn add_one(&mut self, hit: Impact<S>, note: Note<S>, known: usize) {
         match self.order[..known].binary_search_by_key(&note.key, |entry| entry.0) {
             // The impulse so far is a better start than that of the last step.
             Ok(at) => {
@@ -152,14 +152,14 @@ impl<S: Space> Register<S> {
         self.is_new.push(true);
     }
 
-    fn remembered(&self, hit: &Hit<S>) -> S::Vector {
+    fn remembered(&self, hit: &Impact<S>) -> S::Vector {
         let feature = feature_of(&hit.encounter);
         let found = self.remembered.binary_search_by_key(&feature, |r| r.0);
         found.map_or(S::Vector::default(), |k| self.remembered[k].1)
     }
 
     /// The impacts so far by their primitives, which have vertices and walls below a number.
-    pub(super) fn known(&self, vertices: usize) -> Known<'_> {
+    pub(super) fn known(&self, vertices: usize) -> KnownImpacts<'_> {
         let mut starts = vec![0; KINDS * vertices + 1];
         let place = |key: &[u32; 5]| key[0] as usize * vertices + key[1] as usize;
         for (key, _) in &self.order {
@@ -170,7 +170,7 @@ impl<S: Space> Register<S> {
             sum += *start;
             *start = sum;
         }
-        Known {
+        KnownImpacts {
             order: &self.order,
             points: self.points.iter().map(|&point| (point, ())).collect(),
             starts,
@@ -263,7 +263,7 @@ impl<S: Space> Register<S> {
 const KINDS: usize = 4;
 
 /// Impacts to be looked up by their primitives.
-pub(super) struct Known<'a> {
+pub(super) struct KnownImpacts<'a> {
     /// Their keys, sorted.
     order: &'a [([u32; 5], u32)],
     points: PointMap<()>,
@@ -272,7 +272,7 @@ pub(super) struct Known<'a> {
     vertices: usize,
 }
 
-impl Known<'_> {
+impl KnownImpacts<'_> {
     /// Whether there is an impact at the same point.
     pub(super) fn has_point(&self, point: u64) -> bool {
         self.points.contains_key(&point)

@@ -1,11 +1,11 @@
 //! The fail-safe: inelastic zones, rigid zones, truncation.
 
-use super::swept_motion::{Flight, Hit, scaled};
+use super::swept_motion::{Impact, SweptMotion, scaled};
 use crate::contact::primitives::Failure;
 use crate::contact::problem::Impulses;
 use crate::geometry::Space;
 use crate::math::algebra::{Components, Linear};
-use crate::math::union_find::Forest;
+use crate::math::union_find::UnionFind;
 use crate::model::body::{Kind, Motion};
 use crate::solver::SolverKind;
 use crate::solver::impact_settling::settle;
@@ -24,8 +24,8 @@ const EFFORT: (u32, f64) = (200, 1e-6);
 
 /// Changes velocities and ways until nothing meets over `dt` seconds. `known` are impacts so far.
 pub(super) fn fail_safe<S: Space>(
-    flight: &Flight<'_, S>,
-    known: &[Hit<S>],
+    flight: &SweptMotion<'_, S>,
+    known: &[Impact<S>],
     velocities: &mut [Motion<S>],
     dt: f64,
     report: &mut Resolution,
@@ -33,7 +33,7 @@ pub(super) fn fail_safe<S: Space>(
     report.gave_up = true;
     let mut way = flight.way(velocities, dt);
     let mut hits = flight.hits(&way);
-    let mut all: BTreeMap<[u32; 5], Hit<S>> = known
+    let mut all: BTreeMap<[u32; 5], Impact<S>> = known
         .iter()
         .map(|hit| (hit.encounter.key(), hit.clone()))
         .collect();
@@ -41,7 +41,7 @@ pub(super) fn fail_safe<S: Space>(
         report.zone_rounds += 1;
         report.impacts += hits.len();
         all.extend(hits.iter().map(|hit| (hit.encounter.key(), hit.clone())));
-        let list: Vec<Hit<S>> = all.values().cloned().collect();
+        let list: Vec<Impact<S>> = all.values().cloned().collect();
         inelastic(flight, &list, velocities, dt);
         way = flight.way(velocities, dt);
         hits = flight.hits(&way);
@@ -63,12 +63,12 @@ pub(super) fn fail_safe<S: Space>(
 
 /// Solves impacts together, without bounce and friction, from these velocities.
 fn inelastic<S: Space>(
-    flight: &Flight<'_, S>,
-    hits: &[Hit<S>],
+    flight: &SweptMotion<'_, S>,
+    hits: &[Impact<S>],
     velocities: &mut [Motion<S>],
     dt: f64,
 ) {
-    let list: Vec<&Hit<S>> = hits.iter().collect();
+    let list: Vec<&Impact<S>> = hits.iter().collect();
     let mut assembled = flight.assemble(&list, velocities, dt, true);
     let mut impulses = Impulses::default();
     let mut solver = SolverKind::default();
@@ -81,7 +81,7 @@ fn inelastic<S: Space>(
 
 /// Bodies that move as one.
 struct Zones {
-    forest: Forest,
+    forest: UnionFind,
     /// Bodies in any zone.
     members: BTreeSet<u32>,
     /// Those that meet something fixed: their zones stand still. What is fixed is no member itself,
@@ -92,7 +92,7 @@ struct Zones {
 impl Zones {
     fn new(bodies: usize) -> Self {
         Self {
-            forest: Forest::new(bodies),
+            forest: UnionFind::new(bodies),
             members: BTreeSet::new(),
             anchored: BTreeSet::new(),
         }
@@ -102,7 +102,7 @@ impl Zones {
         self.members.len()
     }
 
-    fn join<S: Space>(&mut self, flight: &Flight<'_, S>, hit: &Hit<S>) {
+    fn join<S: Space>(&mut self, flight: &SweptMotion<'_, S>, hit: &Impact<S>) {
         let moves = |&k: &u32| flight.bodies.kind[k as usize] != Kind::Fixed;
         let bodies: Vec<u32> = bodies_of(flight, hit).filter(moves).collect();
         for &k in &bodies {
@@ -117,7 +117,7 @@ impl Zones {
     /// Gives every zone the velocities of a rigid body.
     fn stiffen<S: Space>(
         &mut self,
-        flight: &Flight<'_, S>,
+        flight: &SweptMotion<'_, S>,
         velocities: &mut [Motion<S>],
         dt: f64,
         way: &mut [Motion<S>],
@@ -163,7 +163,7 @@ impl Zones {
 
 /// Centre of mass of some bodies, and the motion of a rigid body with their momenta.
 fn rigid_motion<S: Space>(
-    flight: &Flight<'_, S>,
+    flight: &SweptMotion<'_, S>,
     list: &[usize],
     velocities: &[Motion<S>],
 ) -> (S::Vector, Motion<S>) {
@@ -221,7 +221,7 @@ fn divide<S: Space>(inertia: &dyn Fn(S::Spin) -> S::Spin, momentum: S::Spin) -> 
 
 /// All bodies of an impact, and what attachments hold together with them: that moves as they do, or
 /// nodes would be torn off their bodies.
-fn bodies_of<S: Space>(flight: &Flight<'_, S>, hit: &Hit<S>) -> impl Iterator<Item = u32> {
+fn bodies_of<S: Space>(flight: &SweptMotion<'_, S>, hit: &Impact<S>) -> impl Iterator<Item = u32> {
     let mut list = Vec::with_capacity(4);
     for (side, vertices) in hit.encounter.vertices().into_iter().enumerate() {
         match vertices {
@@ -239,8 +239,8 @@ fn bodies_of<S: Space>(flight: &Flight<'_, S>, hit: &Hit<S>) -> impl Iterator<It
 
 /// Cuts the way of bodies that still meet, until nothing does.
 fn truncate<S: Space>(
-    flight: &Flight<'_, S>,
-    mut hits: Vec<Hit<S>>,
+    flight: &SweptMotion<'_, S>,
+    mut hits: Vec<Impact<S>>,
     velocities: &mut [Motion<S>],
     way: &mut [Motion<S>],
     report: &mut Resolution,

@@ -136,7 +136,7 @@ use crate::strategy::step::{Resolution, StepSettings};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use sweeps::NodeRow;
-use swept_motion::Hit;
+use swept_motion::Impact;
 
 /// Options of the strategies `parallel` and `sequential`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -210,7 +210,7 @@ impl Options for Impacts {
 pub(crate) struct Memory<S: Space> {
     /// What contacts will be written to.
     pub(crate) contacts: Vec<Contact<S>>,
-    hits: Kept<Hit<S>>,
+    hits: Kept<Impact<S>>,
     rows: Vec<Option<NodeRow<S>>>,
     swept: Vec<NodeRow<S>>,
     sorted: Vec<NodeRow<S>>,

@@ -1,10 +1,10 @@
 //! All impacts of a step together, again and again.
 
-use super::impact_set::Register;
+use super::impact_set::ImpactSet;
 use super::impact_zones::fail_safe;
-use super::shared_nodes::Ties;
+use super::shared_nodes::SharedNodes;
 use super::sweeps::{self, LARGE, NodeRow, Patience};
-use super::swept_motion::{Flight, Hit};
+use super::swept_motion::{Impact, SweptMotion};
 use super::{Memory, Outcome, Start};
 use crate::contact::detection::Contact;
 use crate::contact::primitives::{Failure, Poses, Primitives};
@@ -14,7 +14,7 @@ use crate::dynamics::elastic::contact_coupling::Elastic;
 use crate::geometry::Space;
 use crate::judge::law::Answered;
 use crate::model::body::Motion;
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 use crate::solver::{SolveReport, SolverKind};
 use crate::strategy::step::{Phase, Resolution};
@@ -33,19 +33,19 @@ pub(crate) fn parallel<S: Space>(
     watch: &mut dyn FnMut(Phase),
 ) -> Result<Outcome<S>, Failure<S>> {
     let (bodies, dt) = (start.bodies, start.settings.dt);
-    let flight = Flight::new(start, bodies, primitives);
+    let flight = SweptMotion::new(start, bodies, primitives);
     let mut step = Step {
         start,
         flight: &flight,
         held: flight.held.iter().map(|contact| contact.impulse).collect(),
-        register: Register::new(start.solved, bodies.len(), start.settings.threads as usize),
+        register: ImpactSet::new(start.solved, bodies.len(), start.settings.threads as usize),
         coupled: None,
         velocities: start.free.clone(),
         is_pushed: false,
         memory: start.memory.take(),
         written: 0,
         is_single: Vec::new(),
-        ties: Ties::new(bodies.len()),
+        ties: SharedNodes::new(bodies.len()),
         solve: SolveReport {
             converged: true,
             ..SolveReport::default()
@@ -90,8 +90,8 @@ pub(crate) fn parallel<S: Space>(
 /// A step on its way.
 struct Step<'a, S: Space> {
     start: &'a Start<'a, S>,
-    flight: &'a Flight<'a, S>,
-    register: Register<S>,
+    flight: &'a SweptMotion<'a, S>,
+    register: ImpactSet<S>,
     /// Impulses of attachments' contacts on nodes, in world axes, N·s.
     held: Vec<S::Vector>,
     /// The problem of what does not meet contact node by node, if there is such.
@@ -106,7 +106,7 @@ struct Step<'a, S: Space> {
     /// Of each body: whether it meets contact by itself, as it was when all impacts were last
     /// solved together.
     is_single: Vec<bool>,
-    ties: Ties,
+    ties: SharedNodes,
     solve: SolveReport,
 }
 
@@ -151,12 +151,12 @@ impl<S: Space> Step<'_, S> {
     fn settle_around(&mut self, new: &[u32], elastic: &Elastic<'_, S>) -> bool {
         let before = self.written;
         let old = new.iter().take_while(|&&k| (k as usize) < before);
-        let motion = Shared::new(&mut self.velocities);
+        let motion = SharedSlice::new(&mut self.velocities);
         for (row, k) in old.filter_map(|&k| Some((self.memory.rows[k as usize].as_ref()?, k))) {
             row.push(self.register.impulses[k as usize] * -1.0, &motion);
         }
         self.write_rows(new);
-        let motion = Shared::new(&mut self.velocities);
+        let motion = SharedSlice::new(&mut self.velocities);
         for &k in new {
             let Some(row) = &self.memory.rows[k as usize] else {
                 return false;
@@ -242,7 +242,7 @@ impl<S: Space> Step<'_, S> {
             // What stands there is of the last step.
             list[before..count].fill(None);
         }
-        let rows = Shared::new(list);
+        let rows = SharedSlice::new(list);
         thread_pool::run_over(new.len(), threads, |part| {
             for k in part.map(|at| new[at]) {
                 let (hit, impulse) = (&register.hits[k as usize], register.impulses[k as usize]);
@@ -329,7 +329,7 @@ impl<S: Space> Step<'_, S> {
         let Start {
             bodies, settings, ..
         } = *self.start;
-        let hits: Vec<&Hit<S>> = numbers.iter().map(|&k| &register.hits[k]).collect();
+        let hits: Vec<&Impact<S>> = numbers.iter().map(|&k| &register.hits[k]).collect();
         let mut assembled = self
             .flight
             .assemble(&hits, &self.start.free, settings.dt, false);
@@ -412,7 +412,7 @@ impl<S: Space> Step<'_, S> {
             return coupled.unwrap_or_default();
         }
         let numbers: Vec<usize> = self.register.sorted().collect();
-        let hits: Vec<&Hit<S>> = numbers.iter().map(|&k| &self.register.hits[k]).collect();
+        let hits: Vec<&Impact<S>> = numbers.iter().map(|&k| &self.register.hits[k]).collect();
         let mut free = &self.start.free[..];
         if let Some((assembled, _)) = &coupled {
             free = &assembled.problem.free[..free.len()];

@@ -3,7 +3,7 @@
 use super::attachments::{Holding, by_contact};
 use super::impact_zones::fail_safe;
 use super::parallel::local;
-use super::swept_motion::{Flight, Hit, scaled};
+use super::swept_motion::{Impact, SweptMotion, scaled};
 use super::{Outcome, Start};
 use crate::contact::detection::Contact;
 use crate::contact::primitives::{Failure, Poses, Primitives};
@@ -30,7 +30,7 @@ pub(crate) fn sequential<S: Space>(
     elastic: &mut Elastic<'_, S>,
 ) -> Result<Outcome<S>, Failure<S>> {
     let dt = start.settings.dt;
-    Flight::new(start, start.bodies, primitives).check_start()?;
+    SweptMotion::new(start, start.bodies, primitives).check_start()?;
     let Holding { impulses, flown } = Holding::new(start, primitives, elastic)?;
     let start = &*start;
     let mut now: Bodies<S> = start.bodies.clone();
@@ -50,7 +50,7 @@ pub(crate) fn sequential<S: Space>(
                 spin: velocities[k].spin - (free.spin - before.spin),
             };
         }
-        let mut flight = Flight::new(start, &now, primitives);
+        let mut flight = SweptMotion::new(start, &now, primitives);
         flight.nearer = NEARER;
         let mut way = flight.way(&velocities, left);
         let hits = flight.hits(&way);
@@ -82,14 +82,14 @@ pub(crate) fn sequential<S: Space>(
 /// The impulses of a step.
 struct Given<S: Space> {
     /// Impacts with their impulses on the second body, in world axes, N·s.
-    impacts: BTreeMap<[u32; 5], (Hit<S>, S::Vector)>,
+    impacts: BTreeMap<[u32; 5], (Impact<S>, S::Vector)>,
     /// Those of attachments' contacts.
     held: Vec<S::Vector>,
 }
 
 impl<S: Space> Given<S> {
     /// Adds the impulse of an impact, and those of attachments after it.
-    fn add(&mut self, hit: &Hit<S>, impulses: &[S::Vector]) {
+    fn add(&mut self, hit: &Impact<S>, impulses: &[S::Vector]) {
         let key = hit.encounter.key();
         let before = self.impacts.remove(&key);
         let before = before.map_or(S::Vector::default(), |(_, known)| known);
@@ -112,7 +112,7 @@ fn go_on<S: Space>(now: &mut Bodies<S>, velocities: &mut Vec<Motion<S>>, way: &[
 }
 
 /// A part of a way at which nothing has met yet: not more than `part`.
-fn free_part<S: Space>(flight: &Flight<'_, S>, way: &[Motion<S>], mut part: f64) -> f64 {
+fn free_part<S: Space>(flight: &SweptMotion<'_, S>, way: &[Motion<S>], mut part: f64) -> f64 {
     for _ in 0..CHECKS {
         if part <= 0.0 {
             break;
@@ -129,8 +129,8 @@ fn free_part<S: Space>(flight: &Flight<'_, S>, way: &[Motion<S>], mut part: f64)
 
 /// Solves one impact by itself, with attachments; its impulse in world axes, N·s, and theirs.
 fn resolve<S: Space>(
-    flight: &Flight<'_, S>,
-    hit: &Hit<S>,
+    flight: &SweptMotion<'_, S>,
+    hit: &Impact<S>,
     start: &Start<'_, S>,
     velocities: &mut [Motion<S>],
     left: f64,
@@ -156,15 +156,15 @@ fn outcome<S: Space>(
     resolution: Resolution,
 ) -> Outcome<S> {
     let Given { impacts: all, held } = given;
-    let flight = Flight::new(start, start.bodies, primitives);
-    let list: Vec<&Hit<S>> = all.values().map(|(hit, _)| hit).collect();
+    let flight = SweptMotion::new(start, start.bodies, primitives);
+    let list: Vec<&Impact<S>> = all.values().map(|(hit, _)| hit).collect();
     let assembled = flight.assemble(&list, &start.free, start.settings.dt, false);
     let known = all.values().map(|(_, impulse)| *impulse);
     let known: Vec<S::Vector> = known.chain(held.iter().copied()).collect();
     let impulses = local(&assembled, &known);
     let mut reached = velocities.clone();
     reached.extend_from_slice(&assembled.problem.free[start.bodies.len()..]);
-    let contact = |(hit, impulse): (Hit<S>, S::Vector)| Contact {
+    let contact = |(hit, impulse): (Impact<S>, S::Vector)| Contact {
         impulse,
         ..flight.parties().contact(&hit)
     };

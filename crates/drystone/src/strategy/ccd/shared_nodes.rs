@@ -5,7 +5,7 @@ const NONE: u32 = u32::MAX;
 
 /// Lists of the impacts of every body, which grow with the impacts of a step.
 #[derive(Debug)]
-pub(super) struct Ties {
+pub(super) struct SharedNodes {
     /// Of each body: its last entry.
     last: Vec<u32>,
     /// Entries: an impact, and the entry before it of the same body.
@@ -17,7 +17,7 @@ pub(super) struct Ties {
     walks: u32,
 }
 
-impl Ties {
+impl SharedNodes {
     /// No impacts between so many bodies.
     pub(super) fn new(bodies: usize) -> Self {
         Self {
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn rings_grow_by_shared_bodies_and_stop() {
         let impacts = chain(30);
-        let mut ties = Ties::new(31);
+        let mut ties = SharedNodes::new(31);
         ties.enter(&impacts[..10], |body| body > 0);
         ties.enter(&impacts, |body| body > 0);
         assert_eq!(ties.around(&[15], &impacts, (1, 0)), [14, 15, 16]);
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn what_is_small_is_found_whole() {
         let impacts = chain(30);
-        let mut ties = Ties::new(31);
+        let mut ties = SharedNodes::new(31);
         ties.enter(&impacts, |body| body > 0);
         assert_eq!(ties.around(&[15], &impacts, (1, 30)).len(), 30);
     }
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn what_stands_ties_nothing_together() {
         let impacts = [[0, 0, 0, 1, 1, 1], [0, 0, 0, 2, 2, 2]];
-        let mut ties = Ties::new(3);
+        let mut ties = SharedNodes::new(3);
         ties.enter(&impacts, |body| body > 0);
         assert_eq!(ties.around(&[0], &impacts, (5, 5)), [0]);
     }

@@ -21,7 +21,7 @@ use crate::contact::problem::Island;
 use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::Motion;
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 use crate::solver::SolveReport;
 use std::ops::Range;
@@ -101,7 +101,7 @@ impl<S: Space> NodeRow<S> {
     }
 
     #[inline]
-    fn velocity(&self, motion: &Shared<'_, Motion<S>>) -> S::Vector {
+    fn velocity(&self, motion: &SharedSlice<'_, Motion<S>>) -> S::Vector {
         let mut sum = self.drift;
         for (k, weight) in self.nodes().zip(self.weights) {
             sum += motion.read(k).linear * weight;
@@ -110,7 +110,7 @@ impl<S: Space> NodeRow<S> {
     }
 
     #[inline]
-    pub(super) fn push(&self, impulse: S::Vector, motion: &Shared<'_, Motion<S>>) {
+    pub(super) fn push(&self, impulse: S::Vector, motion: &SharedSlice<'_, Motion<S>>) {
         for (k, answer) in self.nodes().zip(self.answers) {
             motion.change(k, |motion| motion.linear += impulse * answer);
         }
@@ -118,7 +118,7 @@ impl<S: Space> NodeRow<S> {
 
     /// Solves the contact with the others as they are. Gives the change of its impulse, N·s.
     #[inline]
-    fn relax(&mut self, motion: &Shared<'_, Motion<S>>) -> S::Vector {
+    fn relax(&mut self, motion: &SharedSlice<'_, Motion<S>>) -> S::Vector {
         let (u, n) = (self.velocity(motion), self.normal);
         let (closing, pressed) = (u.dot(n), self.impulse.dot(n));
         let normal = (pressed - self.mass * (closing - self.target)).max(0.0);
@@ -137,7 +137,7 @@ impl<S: Space> NodeRow<S> {
     }
 
     /// The natural map of [`crate::judge::residual`] over ρ = 1/A, m/s.
-    fn residual(&self, motion: &Shared<'_, Motion<S>>) -> f64 {
+    fn residual(&self, motion: &SharedSlice<'_, Motion<S>>) -> f64 {
         if self.mass == 0.0 {
             return 0.0;
         }
@@ -180,7 +180,7 @@ pub(super) fn solve<S: Space>(
     patience: Patience,
     sorted: &mut Vec<NodeRow<S>>,
 ) -> SolveReport {
-    let motion = Shared::new(motion);
+    let motion = SharedSlice::new(motion);
     let mut reports = Vec::new();
     let mut small: Vec<Range<usize>> = Vec::new();
     for island in islands.iter().map(|island| island.rows()) {
@@ -202,7 +202,7 @@ pub(super) fn solve<S: Space>(
             _ => small.push(island),
         }
     }
-    let all = Shared::new(rows);
+    let all = SharedSlice::new(rows);
     reports.extend(thread_pool::gather(
         patience.threads,
         small.len(),
@@ -233,9 +233,9 @@ fn nothing() -> SolveReport {
 
 /// One island on one thread.
 fn solve_small<S: Space>(
-    rows: &Shared<'_, NodeRow<S>>,
+    rows: &SharedSlice<'_, NodeRow<S>>,
     island: Range<usize>,
-    motion: &Shared<'_, Motion<S>>,
+    motion: &SharedSlice<'_, Motion<S>>,
     patience: Patience,
 ) -> SolveReport {
     let mut is_cold = true;
@@ -359,7 +359,7 @@ mod tests {
                 let report = solve(&mut rows, &[island], nodes, PATIENCE, &mut Vec::new());
                 assert!(report.converged && report.residual < 1e-9, "{report:?}");
                 let mut pushed = vec![DVec3::ZERO; count as usize];
-                let shared = Shared::new(&mut motion);
+                let shared = SharedSlice::new(&mut motion);
                 for row in &rows {
                     let (u, n) = (row.velocity(&shared), row.normal);
                     let (gap, press) = (u.dot(n), row.impulse.dot(n));

@@ -6,8 +6,8 @@ mod impact_rows;
 mod pair_search;
 
 use super::Start;
-use super::attached_groups::Clusters;
-use super::impact_set::Register;
+use super::attached_groups::AttachedGroups;
+use super::impact_set::ImpactSet;
 use crate::contact::attachment_contacts;
 use crate::contact::detection::Contact;
 use crate::contact::primitives::{
@@ -28,7 +28,7 @@ use crate::parallel::thread_pool;
 use crate::parallel::thread_pool::Kept;
 use crate::strategy::step::StepSettings;
 use impact::answers;
-pub(super) use impact::{Hit, Parties};
+pub(super) use impact::{Impact, Parties};
 use impact_rows::{Law, NodeRows};
 use pair_search::{Look, find_in, find_kept, node_on, once};
 pub(super) use pair_search::{PointMap, find};
@@ -43,7 +43,7 @@ const ROOM: f64 = 0.5;
 const CUSHION: f64 = 0.05;
 
 /// Bodies on their way from where they stand.
-pub(super) struct Flight<'a, S: Space> {
+pub(super) struct SweptMotion<'a, S: Space> {
     pub(super) bodies: &'a Bodies<S>,
     pub(super) primitives: &'a Primitives<S>,
     rules: &'a PairRules<'a, S>,
@@ -62,7 +62,7 @@ pub(super) struct Flight<'a, S: Space> {
     pub(super) held: Vec<Contact<S>>,
     pub(super) attached: &'a [Attachment],
     /// What they hold together.
-    pub(super) clusters: Clusters,
+    pub(super) clusters: AttachedGroups,
     trees: &'a RefCell<BroadPhase<S>>,
     /// What may meet on ways.
     nearby: RefCell<Nearby>,
@@ -92,7 +92,7 @@ impl Seen {
     }
 }
 
-impl<'a, S: Space> Flight<'a, S> {
+impl<'a, S: Space> SweptMotion<'a, S> {
     pub(super) fn new(
         start: &Start<'a, S>,
         bodies: &'a Bodies<S>,
@@ -115,7 +115,7 @@ impl<'a, S: Space> Flight<'a, S> {
             nearer: 0.5,
             held: attachment_contacts::contacts(start.attached, bodies, start.solved),
             attached: start.attached,
-            clusters: Clusters::new(start.attached),
+            clusters: AttachedGroups::new(start.attached),
             trees: start.trees,
             nearby: RefCell::default(),
             seen: RefCell::default(),
@@ -195,7 +195,7 @@ impl<'a, S: Space> Flight<'a, S> {
     }
 
     /// Everything that comes nearer than it may on a way, in order of time.
-    pub(super) fn hits(&self, way: &[Motion<S>]) -> Vec<Hit<S>> {
+    pub(super) fn hits(&self, way: &[Motion<S>]) -> Vec<Impact<S>> {
         let end = self.places(way);
         self.watch(way, &end);
         let look = self.look(way, &end);
@@ -227,8 +227,8 @@ impl<'a, S: Space> Flight<'a, S> {
         &self,
         way: &[Motion<S>],
         last: &[Contact<S>],
-        memory: &mut Kept<Hit<S>>,
-    ) -> Vec<Hit<S>> {
+        memory: &mut Kept<Impact<S>>,
+    ) -> Vec<Impact<S>> {
         let (last, _) = attachment_contacts::split(last);
         let end = self.places(way);
         let look = self.look(way, &end);
@@ -263,14 +263,14 @@ impl<'a, S: Space> Flight<'a, S> {
     pub(super) fn near(
         &self,
         way: &[Motion<S>],
-        register: &Register<S>,
+        register: &ImpactSet<S>,
         stirred: &[bool],
-    ) -> Vec<Hit<S>> {
+    ) -> Vec<Impact<S>> {
         let end = self.places(way);
         let look = self.look(way, &end);
         let pairs = &self.nearby.borrow().pairs;
         let known = register.known(self.start.len().max(self.primitives.wall_count()));
-        let is_fresh = |hit: &Hit<S>| !known.has_point(hit.point);
+        let is_fresh = |hit: &Impact<S>| !known.has_point(hit.point);
         let vertices = &self.primitives.vertices;
         let is_stirred = |v: u32| stirred[vertices[v as usize].body as usize];
         let seen = find(self.threads(), pairs, |candidate, found| {
@@ -319,7 +319,7 @@ impl<'a, S: Space> Flight<'a, S> {
     }
 
     /// Impacts with something round as impacts of nodes with it, where those stand for them.
-    pub(super) fn on_nodes(&self, way: &[Motion<S>], hits: Vec<Hit<S>>) -> Vec<Hit<S>> {
+    pub(super) fn on_nodes(&self, way: &[Motion<S>], hits: Vec<Impact<S>>) -> Vec<Impact<S>> {
         let end = self.places(way);
         let look = self.look(way, &end);
         let mut all = Vec::with_capacity(hits.len());
@@ -339,7 +339,7 @@ impl<'a, S: Space> Flight<'a, S> {
     /// without bounce and friction if `is_plain`.
     pub(super) fn assemble(
         &self,
-        hits: &[&Hit<S>],
+        hits: &[&Impact<S>],
         free: &[Motion<S>],
         dt: f64,
         is_plain: bool,
@@ -415,7 +415,7 @@ impl<'a, S: Space> Flight<'a, S> {
     }
 
     /// Where an impact happens and between whom, for a message.
-    pub(super) fn infeasible(&self, hit: &Hit<S>) -> Failure<S> {
+    pub(super) fn infeasible(&self, hit: &Impact<S>) -> Failure<S> {
         let contact = self.parties().contact(hit);
         Failure::Infeasible([contact.a, contact.b], contact.point.position)
     }

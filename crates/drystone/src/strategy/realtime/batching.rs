@@ -1,7 +1,7 @@
 //! Bodies of one colour in groups of eight, and who moves which.
 //!
-//! Of the bodies of a colour those with equally many patches and points are moved side by side, and
-//! each takes its patches with many points first, so that lanes seldom wait for each other.
+//! Of the bodies of a colour those with equally many manifolds and points are moved side by side, and
+//! each takes its manifolds with many points first, so that lanes seldom wait for each other.
 //!
 //! Colours of the first batch are cut into as many **parts** as there are threads, in the order of
 //! bodies and with about the same work each. Neighbours often have neighbouring numbers, so what a
@@ -13,10 +13,10 @@ use super::contact_graph::{Batch, BodyGroup, Graph, NO_SIDES, NONE, Sides, Touch
 use super::graph_update::SPARE_SIDES;
 use super::islands::Deal;
 use crate::math::simd::LANES;
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 
-/// What moving a body costs besides its patches, about, in units of a patch.
+/// What moving a body costs besides its manifolds, about, in units of a manifold.
 const MOVING: usize = 2;
 
 /// The bodies of a part of a colour, with room for their groups.
@@ -70,7 +70,7 @@ impl Graph {
             });
             first = end;
         }
-        let shared = Shared::new(&mut parts);
+        let shared = SharedSlice::new(&mut parts);
         thread_pool::deal(threads, shared.len(), |k| {
             shared.change(k, |part| self.fill(part));
         });
@@ -143,7 +143,7 @@ impl Graph {
     /// Puts bodies of a size together in each piece. Returns how many groups and sides each needs.
     fn sort_pieces(&self, pieces: &mut [&mut [u32]], threads: usize) -> Vec<[usize; 2]> {
         let mut counts = vec![[0; 2]; pieces.len()];
-        let (lists, counted) = (Shared::new(pieces), Shared::new(&mut counts));
+        let (lists, counted) = (SharedSlice::new(pieces), SharedSlice::new(&mut counts));
         thread_pool::deal(threads, lists.len(), |k| {
             lists.change(k, |bodies| {
                 bodies.sort_unstable_by_key(|&body| (self.size_keys[body as usize], body));
@@ -154,7 +154,7 @@ impl Graph {
         counts
     }
 
-    /// The most patches that one of these bodies has.
+    /// The most manifolds that one of these bodies has.
     fn most_touches(&self, bodies: &[u32]) -> usize {
         let counts = bodies.iter().map(|&k| self.touches(k as usize).len());
         counts.max().unwrap_or(0)
@@ -197,7 +197,7 @@ impl Graph {
         }
     }
 
-    /// How often the stiffness of a patch counts for a body.
+    /// How often the stiffness of a manifold counts for a body.
     pub(super) fn times(&self, body: u32, touch: &Touch) -> f32 {
         // Linkages move both at the same time.
         let are_tied = [body, touch.other].map(|k| self.is_tied[k as usize]);

@@ -16,7 +16,7 @@ use crate::geometry::shape::Pose;
 use crate::math::algebra::{Components, Linear};
 use crate::math::simd::{Column, LANES};
 use crate::model::body::{Bodies, Motion};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use serde::{Deserialize, Serialize};
 
 /// A mass or inertia that nothing moves, kg or kg·m²: large, yet its square is a number.
@@ -187,8 +187,8 @@ impl<S: Space> BodyColumns<S> {
     /// Base poses and drifts, to be changed by several threads.
     pub(crate) fn share_bases(&mut self) -> Bases<'_, S> {
         Bases {
-            base: Shared::new(&mut self.base),
-            drift: Shared::new(&mut self.drift),
+            base: SharedSlice::new(&mut self.base),
+            drift: SharedSlice::new(&mut self.drift),
         }
     }
 
@@ -221,23 +221,23 @@ impl<S: Space> BodyColumns<S> {
     ) -> (Field<'a>, Flight<'a>, &'a [Pose<S>]) {
         (
             Field {
-                records: Shared::new(&mut records.columns),
+                records: SharedSlice::new(&mut records.columns),
                 ends: &records.ends,
-                motion: Shared::new(&mut self.motion),
-                drift: Shared::new(&mut self.drift),
-                shift: Shared::new(&mut self.shift),
-                aim: Shared::new(&mut self.aim),
-                mass: Shared::new(&mut self.mass),
-                inertia: Shared::new(&mut self.inertia),
-                grasp: Shared::new(&mut self.grasp),
+                motion: SharedSlice::new(&mut self.motion),
+                drift: SharedSlice::new(&mut self.drift),
+                shift: SharedSlice::new(&mut self.shift),
+                aim: SharedSlice::new(&mut self.aim),
+                mass: SharedSlice::new(&mut self.mass),
+                inertia: SharedSlice::new(&mut self.inertia),
+                grasp: SharedSlice::new(&mut self.grasp),
             },
             Flight {
-                before: Shared::new(&mut self.before),
-                gain: Shared::new(&mut self.gain),
-                is_fresh: Shared::new(&mut self.is_fresh),
-                offset: Shared::new(&mut self.offset),
-                push: Shared::new(&mut self.push),
-                keep: Shared::new(&mut self.keep),
+                before: SharedSlice::new(&mut self.before),
+                gain: SharedSlice::new(&mut self.gain),
+                is_fresh: SharedSlice::new(&mut self.is_fresh),
+                offset: SharedSlice::new(&mut self.offset),
+                push: SharedSlice::new(&mut self.push),
+                keep: SharedSlice::new(&mut self.keep),
                 linear: S::DIM,
             },
             &self.base,
@@ -255,8 +255,8 @@ pub(super) fn drift<S: Space>(base: &Pose<S>, pose: &Pose<S>) -> Motion<S> {
 
 /// Base poses and drifts that several threads change, each of its own bodies.
 pub(crate) struct Bases<'a, S: Space> {
-    base: Shared<'a, Pose<S>>,
-    drift: Shared<'a, Column>,
+    base: SharedSlice<'a, Pose<S>>,
+    drift: SharedSlice<'a, Column>,
 }
 
 impl<S: Space> Bases<'_, S> {
@@ -286,12 +286,12 @@ impl<S: Space> Bases<'_, S> {
 
 /// What moves bodies besides contact.
 pub(crate) struct Flight<'a> {
-    before: Shared<'a, Column>,
-    pub(super) gain: Shared<'a, Column>,
-    is_fresh: Shared<'a, bool>,
-    offset: Shared<'a, Column>,
-    push: Shared<'a, Column>,
-    keep: Shared<'a, Column>,
+    before: SharedSlice<'a, Column>,
+    pub(super) gain: SharedSlice<'a, Column>,
+    is_fresh: SharedSlice<'a, bool>,
+    offset: SharedSlice<'a, Column>,
+    push: SharedSlice<'a, Column>,
+    keep: SharedSlice<'a, Column>,
     /// Places of linear motion in a column.
     linear: usize,
 }

@@ -18,7 +18,7 @@ use super::graph_update::Room;
 use super::islands;
 use super::manifold_records::{RecordGroup, group_records};
 use crate::math::simd::{Column, LANES};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 use std::sync::Mutex;
 
@@ -32,7 +32,7 @@ pub(crate) struct BodyGroup {
     pub(crate) end: u32,
 }
 
-/// One patch of each of eight bodies.
+/// One manifold of each of eight bodies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sides {
     /// Records; 0 for none.
@@ -42,7 +42,7 @@ pub(crate) struct Sides {
     /// Positive where the body is B, negative where it is A. How large it is says how often
     /// stiffness counts: twice where both sides are moved at the same time.
     pub(crate) signed: Column,
-    /// Points that any of the patches has.
+    /// Points that any of the manifolds has.
     pub(crate) points: u32,
 }
 
@@ -56,7 +56,7 @@ pub(super) const NO_SIDES: Sides = Sides {
 /// The colour of a body that has none.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A patch with its two bodies.
+/// A manifold with its two bodies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) record: u32,
@@ -65,7 +65,7 @@ pub(crate) struct Edge {
     pub(crate) points: u8,
 }
 
-/// A patch seen from one of its bodies.
+/// A manifold seen from one of its bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Touch {
     pub(super) record: u32,
@@ -77,15 +77,15 @@ pub(super) struct Touch {
 /// Islands whose rounds are run together.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
-    /// How many parts each colour and the patches are cut into.
+    /// How many parts each colour and the manifolds are cut into.
     pub(crate) parts: usize,
     /// Its colours in [`Graph::colors`], all parts of one after the other.
     pub(crate) colors: Range<usize>,
-    /// Parts of its patches in [`Graph::record_parts`].
+    /// Parts of its manifolds in [`Graph::record_parts`].
     pub(crate) records: Range<usize>,
 }
 
-/// Bodies by colour, with their patches.
+/// Bodies by colour, with their manifolds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Graph {
     /// All threads work on the first together; the others are small.
@@ -94,7 +94,7 @@ pub(crate) struct Graph {
     /// are tied.
     pub(crate) colors: Vec<Range<usize>>,
     pub(crate) groups: Vec<BodyGroup>,
-    /// All patches.
+    /// All manifolds.
     pub(crate) records: Vec<RecordGroup>,
     /// Parts of them, batch by batch.
     pub(crate) record_parts: Vec<Range<usize>>,
@@ -119,17 +119,17 @@ pub(crate) struct Graph {
 
 /// Touches that a body may get before all is laid out anew.
 const MORE_TOUCHES: u32 = 4;
-/// Patches that are worth a thread.
+/// Manifolds that are worth a thread.
 const WORTH: usize = 512;
 /// Parts that a thread takes up, about.
 const PARTS: usize = 4;
 
-/// Patches and points of a body beyond which more make no difference to whom it is moved with.
+/// Manifolds and points of a body beyond which more make no difference to whom it is moved with.
 const MOST_TOUCHES: usize = 31;
 const MOST_POINTS: usize = 63;
 
 impl Graph {
-    /// Whether a body has any patch.
+    /// Whether a body has any manifold.
     pub(crate) fn is_held(&self, body: usize) -> bool {
         self.counts.get(body).is_some_and(|&count| count > 0)
     }
@@ -147,7 +147,7 @@ impl Graph {
         self.batches.iter().any(|batch| !batch.colors.is_empty())
     }
 
-    /// Builds the graph anew from all patches; only bodies that move are coloured, and of these
+    /// Builds the graph anew from all manifolds; only bodies that move are coloured, and of these
     /// only the ones that no joint ties.
     pub(crate) fn rebuild(
         &mut self,
@@ -183,7 +183,7 @@ impl Graph {
         self.make_room();
     }
 
-    /// Lists the patches of each body.
+    /// Lists the manifolds of each body.
     fn collect(&mut self, edges: &[Edge]) {
         let moves = &self.moves;
         self.counts.clear();
@@ -215,7 +215,7 @@ impl Graph {
         }
     }
 
-    /// Lets each body take its patches with many points first, and says how large it is;
+    /// Lets each body take its manifolds with many points first, and says how large it is;
     /// meanwhile `besides` is done.
     fn sort_touches(&mut self, threads: usize, besides: impl FnOnce() + Send) {
         let bodies = self.counts.len();
@@ -224,9 +224,9 @@ impl Graph {
         let end_of = |part: usize| starts[bodies * part / parts] as usize;
         let cuts = (1..=parts).map(|part| end_of(part) - end_of(part - 1));
         let mut lists = cut_up(&mut self.touches, cuts);
-        let lists = Shared::new(&mut lists);
+        let lists = SharedSlice::new(&mut lists);
         self.size_keys.resize(bodies, 0);
-        let keys = Shared::new(&mut self.size_keys);
+        let keys = SharedSlice::new(&mut self.size_keys);
         let besides = Mutex::new(Some(besides));
         thread_pool::deal(threads, parts + 1, |part| {
             let Some(part) = part.checked_sub(1) else {
@@ -254,7 +254,7 @@ impl Graph {
     }
 
     /// Record, body on the other side, and 1 where this body is B or −1 where it is A.
-    pub(crate) fn patches_of(&self, body: usize) -> impl Iterator<Item = (u32, u32, f64)> {
+    pub(crate) fn manifolds_of(&self, body: usize) -> impl Iterator<Item = (u32, u32, f64)> {
         self.touches(body).iter().map(|touch| {
             (
                 touch.record,
@@ -296,7 +296,7 @@ impl Graph {
 }
 
 impl Edge {
-    /// The patch as its body A (0) or B (1) sees it.
+    /// The manifold as its body A (0) or B (1) sees it.
     pub(super) fn seen_from(&self, side: usize) -> Touch {
         Touch {
             record: self.record,
@@ -307,7 +307,7 @@ impl Edge {
     }
 }
 
-/// Orders bodies: those with many patches first, of these those with many points.
+/// Orders bodies: those with many manifolds first, of these those with many points.
 fn size_key(touches: &[Touch]) -> u16 {
     const KEYS: usize = (MOST_TOUCHES + 1) * (MOST_POINTS + 1);
     let points: usize = touches.iter().map(|touch| touch.points as usize).sum();
@@ -325,7 +325,7 @@ pub(super) fn cut_up<T>(mut list: &mut [T], lengths: impl Iterator<Item = usize>
     lengths.map(cut).collect()
 }
 
-/// Eight patches to a group, part by part of batch by batch. Returns where the groups of each part
+/// Eight manifolds to a group, part by part of batch by batch. Returns where the groups of each part
 /// are. The first batch has several parts, in the order of bodies, with about as many points each.
 fn lay_out_records(
     edges: &[Edge],
@@ -338,12 +338,12 @@ fn lay_out_records(
         let [a, b] = edge.ends.map(|k| deal.batch_of[k as usize]);
         a.max(b) as usize
     };
-    // Of eight patches with one point each, a quarter of the work is for the points.
+    // Of eight manifolds with one point each, a quarter of the work is for the points.
     let cost = |edge: &Edge| 2 + edge.points as usize;
     let shared = edges.iter().filter(|&edge| batch_of(edge) == 0);
     let total: usize = shared.map(cost).sum();
     let mut before = 0;
-    let patches = edges.iter().map(move |edge| {
+    let manifolds = edges.iter().map(move |edge| {
         let part = match batch_of(edge) {
             0 => {
                 let part = before * parts / total.max(1);
@@ -355,5 +355,5 @@ fn lay_out_records(
         (edge.record, edge.points, part)
     });
     let spare = |groups: usize| room.spare_groups(groups);
-    group_records(patches, parts + deal.batches - 1, spare, records)
+    group_records(manifolds, parts + deal.batches - 1, spare, records)
 }

@@ -1,18 +1,18 @@
 //! The graph of who touches whom, revised where it has changed.
 //!
-//! In a heap at rest a handful of patches come and go in a step, out of ten thousand. Bodies that
-//! have got or lost some take their new patches up in the lane that they have, or move to another
+//! In a heap at rest a handful of manifolds come and go in a step, out of ten thousand. Bodies that
+//! have got or lost some take their new manifolds up in the lane that they have, or move to another
 //! one that is free; there are a few groups to spare in every colour. What comes out is what
-//! building everything anew gives ([`Graph::rebuild`]): each body's patches in the same order, and
+//! building everything anew gives ([`Graph::rebuild`]): each body's manifolds in the same order, and
 //! the same colours. Only who is in a group with whom differs, which changes no bit of the result,
 //! since lanes do not mix.
 //!
 //! **Colours.** A body's colour follows from those of the bodies before it that it touches. So, in
-//! the order of bodies, those whose patches changed are painted again, and after one that got
+//! the order of bodies, those whose manifolds changed are painted again, and after one that got
 //! another colour the ones behind it that touch it.
 //!
 //! Lanes become ill-assorted in time: when many bodies have moved to other lanes, when there is no
-//! room left, or when something else than a few patches changed, all is laid out anew.
+//! room left, or when something else than a few manifolds changed, all is laid out anew.
 
 use super::contact_graph::{BodyGroup, Edge, Graph, NO_SIDES, NONE, Sides, Touch};
 use super::manifold_records::RecordGroup;
@@ -20,7 +20,7 @@ use super::pair_cache::Pair;
 use crate::math::simd::LANES;
 use std::ops::Range;
 
-/// Sides of a group to spare: a body with more patches needs a new layout.
+/// Sides of a group to spare: a body with more manifolds needs a new layout.
 pub(super) const SPARE_SIDES: usize = 16;
 /// One group to spare for so many.
 const GROUPS_A_SPARE: usize = 8;
@@ -37,7 +37,7 @@ pub(super) struct Room {
     /// Lanes of bodies, by their places in the columns, and of records.
     bodies: Lanes,
     records: Lanes,
-    /// How many patches each lane of a group has room for.
+    /// How many manifolds each lane of a group has room for.
     sides: Vec<u32>,
     /// Lanes that have been given out since all was laid out.
     moved: usize,
@@ -138,7 +138,7 @@ impl Lanes {
 }
 
 impl Sides {
-    /// Gives a lane a patch that counts so many times.
+    /// Gives a lane a manifold that counts so many times.
     pub(super) fn put(&mut self, lane: usize, touch: &Touch, times: f32) {
         self.records[lane] = touch.record;
         self.others[lane] = touch.other + 1;
@@ -176,13 +176,13 @@ impl Graph {
         }
     }
 
-    /// Takes over the patches of those pairs of bodies that have other ones than before:
-    /// `patches_of` are the present ones of a pair. Returns whether that could be done; if not, the
+    /// Takes over the manifolds of those pairs of bodies that have other ones than before:
+    /// `manifolds_of` are the present ones of a pair. Returns whether that could be done; if not, the
     /// graph must be built anew.
     pub(crate) fn revise<I: Iterator<Item = Edge>>(
         &mut self,
         pairs: &[Pair],
-        patches_of: impl Fn(Pair) -> I,
+        manifolds_of: impl Fn(Pair) -> I,
     ) -> bool {
         if !self.room.is_revisable || self.room.moved > self.counts.len() / SETTLED {
             return false;
@@ -190,13 +190,13 @@ impl Graph {
         // Records that are given up may be others' now.
         for &pair in pairs {
             if !self.drop_records(pair, |record| {
-                patches_of(pair).any(|edge| edge.record == record)
+                manifolds_of(pair).any(|edge| edge.record == record)
             }) {
                 return false;
             }
         }
         let is_taken_over = pairs.iter().all(|&pair| {
-            let edges = || patches_of(pair);
+            let edges = || manifolds_of(pair);
             edges().all(|edge| self.keep_record(&edge)) && self.change_touches(pair, edges)
         });
         is_taken_over && self.repaint()
@@ -252,7 +252,7 @@ impl Graph {
         true
     }
 
-    /// Gives the two bodies of a pair the patches between them.
+    /// Gives the two bodies of a pair the manifolds between them.
     fn change_touches<I: Iterator<Item = Edge>>(
         &mut self,
         pair: Pair,
@@ -290,7 +290,7 @@ impl Graph {
         true
     }
 
-    /// Paints bodies again whose patches changed, and those that this concerns.
+    /// Paints bodies again whose manifolds changed, and those that this concerns.
     fn repaint(&mut self) -> bool {
         for word in 0..self.room.pending.len() {
             // Only bodies behind the present one are added.
@@ -317,7 +317,7 @@ impl Graph {
         true
     }
 
-    /// Writes the patches of a body into its lane, or into another if it needs one.
+    /// Writes the manifolds of a body into its lane, or into another if it needs one.
     fn rewrite(&mut self, body: u32, has_same_color: bool) -> bool {
         let (member, k) = (body + 1, body as usize);
         let count = self.counts[k];
@@ -354,7 +354,7 @@ impl Graph {
         true
     }
 
-    /// A free lane for a body, in its colour and with room for its patches.
+    /// A free lane for a body, in its colour and with room for its manifolds.
     fn find_lane(&mut self, body: u32) -> Option<usize> {
         let parts = self.batches.first()?.parts;
         let tied = self.colors.len().checked_sub(1)?;

@@ -1,7 +1,7 @@
-//! Which patches are about to hit.
+//! Which manifolds are about to hit.
 //!
 //! Impacts ([`super::impacts`]) are few and worked out one by one in double precision. Whether there
-//! is one is asked of every patch in every step, so the kernels ask, eight patches at a time: does
+//! is one is asked of every manifold in every step, so the kernels ask, eight manifolds at a time: does
 //! any point close faster than its gap allows? They round, so they ask a little more sharply and
 //! leave the decision to the impact itself. Two bodies whose fastest points together are slower
 //! than that are not asked.
@@ -9,16 +9,16 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::body_columns::column;
-use super::impacts::{StrikeLaw, Web};
+use super::impacts::{ImpactRule, Web};
 use super::manifold::{Field, Layout, axes, parting, place, read_header, read_point};
 use super::manifold_records::RecordGroup;
-use super::point_impulse::Struck;
+use super::point_impulse::HitBodies;
 use super::{Circumstances, RealTime, Realtime};
 use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::math::simd::{Column, LANES, Wide, dispatch};
 use crate::model::body::{Bodies, Motion};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 
 /// Part of the least speed of an impact that the kernels ask for.
@@ -41,7 +41,7 @@ fn approach_kernel<S: Space, V: Wide>(
     field: &Field<'_>,
     groups: &[RecordGroup],
     pace: &Pace,
-    answers: &Shared<'_, bool>,
+    answers: &SharedSlice<'_, bool>,
 ) {
     let (least, per_step) = (V::splat(pace.least), V::splat(pace.per_step));
     let (bounces, early) = (V::splat(pace.bounces), V::splat(pace.least + pace.early));
@@ -78,13 +78,13 @@ dispatch! {
         field: &Field<'_>,
         groups: &[RecordGroup],
         pace: &Pace,
-        answers: &Shared<'_, bool>,
+        answers: &SharedSlice<'_, bool>,
     ) = approach_kernel
 }
 
 impl<S: Space> RealTime<S> {
     /// Lets what is about to hit something hit it.
-    pub(super) fn strike(
+    pub(super) fn impact(
         &mut self,
         bodies: &mut Bodies<S>,
         options: &Realtime,
@@ -93,8 +93,8 @@ impl<S: Space> RealTime<S> {
         let law = strike_law(around);
         self.find_approaching(bodies, options, around, &law);
         let links = &self.links;
-        let is_ours = |patch: &u32| {
-            let ends = self.patches.ends(*patch);
+        let is_ours = |manifold: &u32| {
+            let ends = self.manifolds.ends(*manifold);
             !ends.iter().any(|&k| links.leaves_blows(k as usize))
         };
         let hits = self.approaching.iter().enumerate();
@@ -102,31 +102,31 @@ impl<S: Space> RealTime<S> {
         self.hits.clear();
         self.hits.extend(hits.filter(is_ours));
         let web = Web {
-            patches: &self.patches,
+            manifolds: &self.manifolds,
             graph: &self.graph,
         };
-        let mut struck = Struck {
+        let mut struck = HitBodies {
             bodies,
             links: &mut self.links,
         };
         let first = self.hits.iter().copied();
-        self.strikes.strike(&mut struck, &web, &law, first);
+        self.impacts.impact(&mut struck, &web, &law, first);
     }
 
-    /// Asks all patches of fast bodies whether they are about to hit.
+    /// Asks all manifolds of fast bodies whether they are about to hit.
     fn find_approaching(
         &mut self,
         bodies: &Bodies<S>,
         options: &Realtime,
         around: &Circumstances<'_, S>,
-        law: &StrikeLaw<S>,
+        law: &ImpactRule<S>,
     ) {
         let groups = &self.graph.records;
         self.approaching.clear();
         self.approaching
-            .resize(self.patches.records.ends.len(), false);
-        let (field, ..) = self.columns.share(&mut self.patches.records);
-        let answers = Shared::new(&mut self.approaching);
+            .resize(self.manifolds.records.ends.len(), false);
+        let (field, ..) = self.columns.share(&mut self.manifolds.records);
+        let answers = SharedSlice::new(&mut self.approaching);
         let pace = Pace {
             least: (SHARPER * law.least) as f32,
             per_step: (1.0 / law.dt) as f32,
@@ -134,7 +134,7 @@ impl<S: Space> RealTime<S> {
             early: (law.early / SHARPER) as f32,
         };
         self.speeds.resize(bodies.len() + 1, 0.0);
-        let speed = Shared::new(&mut self.speeds);
+        let speed = SharedSlice::new(&mut self.speeds);
         // As its bits, which are ordered as the numbers are.
         let fastest_of_all = AtomicU32::new(0);
         let worth = (groups.len() / 256).min(bodies.len() / 1024) + 1;
@@ -180,7 +180,7 @@ fn sieve(groups: &[RecordGroup], is_kept: impl Fn(u32) -> bool) -> Vec<RecordGro
                 });
             }
             if let Some(last) = kept.last_mut() {
-                // Each part of the patches begins with those that have many.
+                // Each part of the manifolds begins with those that have many.
                 last.points = last.points.max(group.points);
                 last.records[lane] = record;
                 lane += 1;
@@ -203,9 +203,9 @@ fn fastest<S: Space>(bodies: &Bodies<S>, k: usize) -> f32 {
 }
 
 /// The numbers of the law of impact.
-fn strike_law<S: Space>(around: &Circumstances<'_, S>) -> StrikeLaw<S> {
+fn strike_law<S: Space>(around: &Circumstances<'_, S>) -> ImpactRule<S> {
     let dt = around.settings.dt;
-    StrikeLaw {
+    ImpactRule {
         dt,
         // A quarter of what a step of free fall adds: resting contacts close more slowly.
         least: (0.25 * around.settings.gravity.length() * dt).max(1e-9),

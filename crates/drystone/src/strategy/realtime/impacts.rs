@@ -14,16 +14,16 @@
 //! closes its gap within the step. One hit makes others: whatever was moved is looked at again, for
 //! a few sweeps. Each hit keeps momentum to the last bit of rounding and makes no energy (e ≤ 1,
 //! friction at most stops a slide), so any number of them does, and a row of touching balls passes
-//! a blow on as Newton's cradle does. What hits a body with joints moves all of its linkage at once
+//! a impact on as Newton's cradle does. What hits a body with joints moves all of its linkage at once
 //! ([`super::articulation`]). What is slower than w, what the load of a contact stops in a step
-//! ([`StrikeLaw::loaded`]) and what the sweeps leave is left to the rounds; so are hits on nets of
+//! ([`ImpactRule::loaded`]) and what the sweeps leave is left to the rounds; so are hits on nets of
 //! joints, which are too large to answer at once.
 
 use super::articulation::Links;
 use super::contact_graph::Graph;
-use super::manifold_store::{MOST, Patch, Patches};
+use super::manifold_store::{MOST, Manifold, Manifolds};
 use super::manifold_update::shared_mass;
-use super::point_impulse::{Answer, Answering, Closing, Struck, strike_point, velocity};
+use super::point_impulse::{Answer, Answering, Closing, HitBodies, impact_point, velocity};
 use crate::geometry::Space;
 use crate::geometry::shape::ContactPoint;
 use crate::math::algebra::Linear;
@@ -32,14 +32,14 @@ use serde::{Deserialize, Serialize};
 
 /// Sweeps over everything that has been hit.
 const SWEEPS: usize = 100;
-/// Patches that are looked at in a step at most, about: a large heap in which everything hits
+/// Manifolds that are looked at in a step at most, about: a large heap in which everything hits
 /// everything can't have all sweeps.
 const MOST_VISITS: usize = 10_000;
 const MOST_VISITS_A_BODY: usize = 6;
 
 /// The numbers of the law of impact.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StrikeLaw<S: Space> {
+pub(crate) struct ImpactRule<S: Space> {
     /// Length of the step, s.
     pub(crate) dt: f64,
     /// w: what closes by less than this too fast is no impact, m/s.
@@ -55,16 +55,16 @@ pub(crate) struct StrikeLaw<S: Space> {
     pub(crate) early: f64,
 }
 
-impl<S: Space> StrikeLaw<S> {
-    /// The law for a patch that carries a load: it begins no impact with what that load stops in
+impl<S: Space> ImpactRule<S> {
+    /// The law for a manifold that carries a load: it begins no impact with what that load stops in
     /// a step, up to what a step of free fall adds. A stone that sways in an arch would be struck,
-    /// and then be pushed back by the load as well. Faster than that is a blow, whatever the load:
+    /// and then be pushed back by the load as well. Faster than that is a impact, whatever the load:
     /// that of a contact that was hit a step ago says nothing.
-    fn loaded(&self, bodies: &Bodies<S>, patches: &Patches<S>, number: u32) -> Self {
-        let patch = patches.patch(number);
-        let force = |k: usize| patches.records.force::<S>(number, k)[0];
-        let load: f64 = (0..patch.count).map(force).sum();
-        let stopped = load * self.dt / shared_mass(bodies, patch.a, patch.b);
+    fn loaded(&self, bodies: &Bodies<S>, manifolds: &Manifolds<S>, number: u32) -> Self {
+        let manifold = manifolds.manifold(number);
+        let force = |k: usize| manifolds.records.force::<S>(number, k)[0];
+        let load: f64 = (0..manifold.count).map(force).sum();
+        let stopped = load * self.dt / shared_mass(bodies, manifold.a, manifold.b);
         Self {
             least: self.least.max(stopped.min(self.fall.length())),
             early: if load > 0.0 { -self.least } else { self.early },
@@ -81,26 +81,26 @@ impl<S: Space> StrikeLaw<S> {
 
 /// Who touches whom.
 pub(crate) struct Web<'a, S: Space> {
-    pub(crate) patches: &'a Patches<S>,
+    pub(crate) manifolds: &'a Manifolds<S>,
     pub(crate) graph: &'a Graph,
 }
 
 impl<S: Space> Web<'_, S> {
-    /// Patches of a body whose hits are dealt with here.
-    fn patches_of(&self, body: u32, links: &Links<S>) -> impl Iterator<Item = u32> {
+    /// Manifolds of a body whose hits are dealt with here.
+    fn manifolds_of(&self, body: u32, links: &Links<S>) -> impl Iterator<Item = u32> {
         let is_own = !links.leaves_blows(body as usize);
-        let touching = self.graph.patches_of(body as usize);
+        let touching = self.graph.manifolds_of(body as usize);
         touching
             .filter(move |&(_, other, _)| is_own && !links.leaves_blows(other as usize))
             .map(|(record, ..)| record - 1)
     }
 }
 
-/// What hit a patch.
+/// What hit a manifold.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub(crate) struct Strike<S: Space> {
-    patch: u32,
+pub(crate) struct Impact<S: Space> {
+    manifold: u32,
     /// Impulse on B at each point, N·s.
     pub(crate) impulse: [S::Vector; MOST],
     /// Speed at which each point must part, if it bounced, m/s.
@@ -110,9 +110,9 @@ pub(crate) struct Strike<S: Space> {
 /// The impacts of a step.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub(crate) struct Strikes<S: Space> {
-    /// In the order of patches.
-    list: Vec<Strike<S>>,
+pub(crate) struct Impacts<S: Space> {
+    /// In the order of manifolds.
+    list: Vec<Impact<S>>,
     /// Bodies that were struck, ascending, and their motion before.
     before: Vec<(u32, Motion<S>)>,
     /// Bodies and what joints changed of their motion.
@@ -156,17 +156,17 @@ impl<S: Space> Default for Answers<S> {
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     is_struck: Vec<bool>,
-    /// Patches to be looked at, ascending, and a bit for each.
+    /// Manifolds to be looked at, ascending, and a bit for each.
     active: Vec<u32>,
     is_active: Vec<u64>,
     struck: Vec<u32>,
-    /// Where the strike of each patch is in the list; `NONE` for those without.
+    /// Where the impact of each manifold is in the list; `NONE` for those without.
     strike_of: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
 
-impl<S: Space> Default for Strikes<S> {
+impl<S: Space> Default for Impacts<S> {
     fn default() -> Self {
         Self {
             list: Vec::new(),
@@ -178,10 +178,10 @@ impl<S: Space> Default for Strikes<S> {
     }
 }
 
-impl<S: Space> Strikes<S> {
-    /// What hit a patch in the last step.
-    pub(crate) fn of(&self, patch: u32) -> Option<&Strike<S>> {
-        let at = self.list.binary_search_by_key(&patch, |s| s.patch);
+impl<S: Space> Impacts<S> {
+    /// What hit a manifold in the last step.
+    pub(crate) fn of(&self, manifold: u32) -> Option<&Impact<S>> {
+        let at = self.list.binary_search_by_key(&manifold, |s| s.manifold);
         at.ok().map(|at| &self.list[at])
     }
 
@@ -214,13 +214,13 @@ impl<S: Space> Strikes<S> {
         }
     }
 
-    /// Lets whatever is about to hit something hit it: `first` are the patches, ascending, that
+    /// Lets whatever is about to hit something hit it: `first` are the manifolds, ascending, that
     /// may be about to.
-    pub(crate) fn strike(
+    pub(crate) fn impact(
         &mut self,
-        struck: &mut Struck<'_, S>,
+        struck: &mut HitBodies<'_, S>,
         web: &Web<'_, S>,
-        law: &StrikeLaw<S>,
+        law: &ImpactRule<S>,
         first: impl Iterator<Item = u32>,
     ) {
         self.list.clear();
@@ -240,15 +240,15 @@ impl<S: Space> Strikes<S> {
             scratch.is_struck.resize(count, false);
             for at in 0..scratch.active.len() {
                 let number = scratch.active[at];
-                let patch = web.patches.patch(number);
+                let manifold = web.manifolds.manifold(number);
                 // Loaded or not, a contact passes on what hits it.
                 let law = match sweep {
-                    0 => law.loaded(struck.bodies, web.patches, number),
+                    0 => law.loaded(struck.bodies, web.manifolds, number),
                     _ => *law,
                 };
-                if let Some(strike) = self.strike_patch(struck, patch, number, &law) {
-                    self.add(&strike, &mut scratch.strike_of);
-                    let ends = [patch.a, patch.b];
+                if let Some(impact) = self.strike_manifold(struck, manifold, number, &law) {
+                    self.add(&impact, &mut scratch.strike_of);
+                    let ends = [manifold.a, manifold.b];
                     scratch.note(ends, struck.links);
                     visits += struck.links.effort(ends.map(|k| k as usize));
                 }
@@ -257,11 +257,11 @@ impl<S: Space> Strikes<S> {
         }
         self.scratch = scratch;
         self.before.sort_unstable_by_key(|b| b.0);
-        for strike in &self.list {
-            self.scratch.strike_of[strike.patch as usize] = NONE;
+        for impact in &self.list {
+            self.scratch.strike_of[impact.manifold as usize] = NONE;
         }
-        self.list.sort_unstable_by_key(|strike| strike.patch);
-        self.settle_rebounds(struck.bodies, web.patches, law);
+        self.list.sort_unstable_by_key(|impact| impact.manifold);
+        self.settle_rebounds(struck.bodies, web.manifolds, law);
         let tugs = &mut self.tugs;
         struck
             .links
@@ -280,7 +280,7 @@ impl<S: Space> Strikes<S> {
 
     /// Remembers what two bodies, and all that joints tie to them, were like before they were struck,
     /// and gets them ready for it.
-    fn know(&mut self, struck: &mut Struck<'_, S>, ends: [u32; 2]) {
+    fn know(&mut self, struck: &mut HitBodies<'_, S>, ends: [u32; 2]) {
         let (bodies, links) = (&*struck.bodies, &*struck.links);
         let known = self.answers.is_known.len();
         if known < bodies.len() {
@@ -312,12 +312,17 @@ impl<S: Space> Strikes<S> {
     }
 
     /// Where hits follow each other, what a point parts with in the end is what its law asks for.
-    fn settle_rebounds(&mut self, bodies: &Bodies<S>, patches: &Patches<S>, law: &StrikeLaw<S>) {
-        for strike in &mut self.list {
-            let patch = patches.patch(strike.patch);
-            for (point, rebound) in patch.points.iter().zip(&mut strike.rebound) {
+    fn settle_rebounds(
+        &mut self,
+        bodies: &Bodies<S>,
+        manifolds: &Manifolds<S>,
+        law: &ImpactRule<S>,
+    ) {
+        for impact in &mut self.list {
+            let manifold = manifolds.manifold(impact.manifold);
+            for (point, rebound) in manifold.points.iter().zip(&mut impact.rebound) {
                 if let Some(speed) = rebound {
-                    let ends = [patch.a as usize, patch.b as usize];
+                    let ends = [manifold.a as usize, manifold.b as usize];
                     let arms = ends.map(|k| point.position - bodies.position[k]);
                     let parting = point.normal.dot(velocity(bodies, ends, arms));
                     *speed = (parting + law.fallen(bodies, ends, point.normal)).max(0.0);
@@ -326,50 +331,51 @@ impl<S: Space> Strikes<S> {
         }
     }
 
-    /// Adds a strike to those that hit the same patch before.
-    fn add(&mut self, next: &Strike<S>, strike_of: &mut Vec<u32>) {
-        let patch = next.patch as usize;
-        if strike_of.len() <= patch {
-            strike_of.resize(patch + 1, NONE);
+    /// Adds a impact to those that hit the same manifold before.
+    fn add(&mut self, next: &Impact<S>, strike_of: &mut Vec<u32>) {
+        let manifold = next.manifold as usize;
+        if strike_of.len() <= manifold {
+            strike_of.resize(manifold + 1, NONE);
         }
-        match self.list.get_mut(strike_of[patch] as usize) {
-            Some(strike) => {
+        match self.list.get_mut(strike_of[manifold] as usize) {
+            Some(impact) => {
                 for k in 0..MOST {
-                    strike.impulse[k] += next.impulse[k];
-                    strike.rebound[k] = next.rebound[k].or(strike.rebound[k]);
+                    impact.impulse[k] += next.impulse[k];
+                    impact.rebound[k] = next.rebound[k].or(impact.rebound[k]);
                 }
             }
             None => {
-                strike_of[patch] = self.list.len() as u32;
+                strike_of[manifold] = self.list.len() as u32;
                 self.list.push(*next);
             }
         }
     }
 
-    /// Lets the points of a patch hit: first all that do as one, in their middle, so that what comes
+    /// Lets the points of a manifold hit: first all that do as one, in their middle, so that what comes
     /// flat is not turned; then one after the other.
-    fn strike_patch(
+    fn strike_manifold(
         &mut self,
-        struck: &mut Struck<'_, S>,
-        patch: &Patch<S>,
+        struck: &mut HitBodies<'_, S>,
+        manifold: &Manifold<S>,
         number: u32,
-        law: &StrikeLaw<S>,
-    ) -> Option<Strike<S>> {
-        let mut strike = Strike {
-            patch: number,
+        law: &ImpactRule<S>,
+    ) -> Option<Impact<S>> {
+        let mut impact = Impact {
+            manifold: number,
             impulse: [S::Vector::default(); MOST],
             rebound: [None; MOST],
         };
-        let points = &patch.points[..patch.count];
+        let points = &manifold.points[..manifold.count];
         let late = &self.answers.late;
-        let hits = |k: usize| Closing::of((struck.bodies, late), patch, &points[k], law).hits(law);
+        let hits =
+            |k: usize| Closing::of((struck.bodies, late), manifold, &points[k], law).hits(law);
         let is_hit: [bool; MOST] = std::array::from_fn(|k| k < points.len() && hits(k));
         let hitting = || (0..MOST).filter(|&k| is_hit[k]);
         let count = hitting().count();
         if count == 0 {
             return None;
         }
-        self.know(struck, [patch.a, patch.b]);
+        self.know(struck, [manifold.a, manifold.b]);
         if count > 1 {
             let part = 1.0 / count as f64;
             let mut middle = ContactPoint {
@@ -382,23 +388,23 @@ impl<S: Space> Strikes<S> {
                 middle.separation += points[k].separation * part;
             }
             if let Some((impulse, rebound)) =
-                strike_point((struck, self.answers.lists()), patch, &middle, law)
+                impact_point((struck, self.answers.lists()), manifold, &middle, law)
             {
                 for k in hitting() {
-                    strike.impulse[k] = impulse * part;
-                    strike.rebound[k] = rebound;
+                    impact.impulse[k] = impulse * part;
+                    impact.rebound[k] = rebound;
                 }
             }
         }
         for (k, point) in points.iter().enumerate() {
             if let Some((impulse, rebound)) =
-                strike_point((struck, self.answers.lists()), patch, point, law)
+                impact_point((struck, self.answers.lists()), manifold, point, law)
             {
-                strike.impulse[k] += impulse;
-                strike.rebound[k] = rebound.or(strike.rebound[k]);
+                impact.impulse[k] += impulse;
+                impact.rebound[k] = rebound.or(impact.rebound[k]);
             }
         }
-        Some(strike)
+        Some(impact)
     }
 }
 
@@ -413,31 +419,31 @@ impl Scratch {
         links.for_each_shaken(ends.map(|k| k as usize), note);
     }
 
-    /// Goes on to the patches of the bodies that were struck.
+    /// Goes on to the manifolds of the bodies that were struck.
     fn follow<S: Space>(&mut self, web: &Web<'_, S>, links: &Links<S>) {
         self.active.clear();
         for body in self.struck.drain(..) {
             self.is_struck[body as usize] = false;
-            for patch in web.patches_of(body, links) {
-                let (word, bit) = (patch as usize / 64, 1 << (patch % 64));
+            for manifold in web.manifolds_of(body, links) {
+                let (word, bit) = (manifold as usize / 64, 1 << (manifold % 64));
                 if self.is_active.len() <= word {
                     self.is_active.resize(word + 1, 0);
                 }
                 if self.is_active[word] & bit == 0 {
                     self.is_active[word] |= bit;
-                    self.active.push(patch);
+                    self.active.push(manifold);
                 }
             }
         }
         self.tidy();
     }
 
-    /// Brings what is active into the order of patches, and takes the bits away.
+    /// Brings what is active into the order of manifolds, and takes the bits away.
     fn tidy(&mut self) {
         if self.active.len() < self.is_active.len() {
             self.active.sort_unstable();
-            for &patch in &self.active {
-                self.is_active[patch as usize / 64] = 0;
+            for &manifold in &self.active {
+                self.is_active[manifold as usize / 64] = 0;
             }
             return;
         }

@@ -4,7 +4,7 @@ use super::contact_graph::Edge;
 
 /// Fewer bodies than this fit into caches as they are.
 const MANY: usize = 8_192;
-/// Bodies of a batch, about: with their patches they take half a megabyte.
+/// Bodies of a batch, about: with their manifolds they take half a megabyte.
 const BATCH: u32 = 512;
 
 /// Which batch each body belongs to; 0 for those that do not move.

@@ -1,16 +1,16 @@
-//! Contact patches as records of numbers, and what the kernels do with eight of them.
+//! Contact manifolds as records of numbers, and what the kernels do with eight of them.
 //!
-//! A **patch** is where two convex parts touch: one normal, up to `POINTS` points. Its record is
+//! A **manifold** is where two convex parts touch: one normal, up to `POINTS` points. Its record is
 //! a row of columns of eight numbers, one or two for all of it and one for each point:
 //!
 //! | numbers | |
 //! |---|---|
-//! | normal, tangent, arm of A, arm of B | axes of the patch, m |
+//! | normal, tangent, arm of A, arm of B | axes of the manifold, m |
 //! | μ, m | friction, mass that one point moves (kg) |
 //! | e, slide | restitution (of nets' bodies); what B's surface moves along t₁ in a substep by itself (belts), m. In the plane they are with each point, where there is room |
 //! | for each point: c, d₀, g, k, λ | place in the plane, separation at the bodies' base poses, gap of this substep (m), stiffness (N/m), force (N) along n, t₁, t₂ |
 //!
-//! A ball touches in one point, a box with a face in four: patches that are worked on together have
+//! A ball touches in one point, a box with a face in four: manifolds that are worked on together have
 //! as many points as can be ([`super::manifold_records`], [`super::contact_graph`]), and the columns of points that
 //! none of them has are not even read.
 //!
@@ -51,9 +51,9 @@ use super::manifold_records::RecordGroup;
 use crate::geometry::Space;
 use crate::math::algebra::manifold_algebra::{Axes, Grip, Held, Moving, Twist, V3, sub, zero};
 use crate::math::simd::{Column, LANES, Wide, dispatch};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 
-/// Where things are in a patch's record.
+/// Where things are in a manifold's record.
 pub(crate) struct Layout<S>(std::marker::PhantomData<S>);
 
 impl<S: Space> Layout<S> {
@@ -74,7 +74,7 @@ impl<S: Space> Layout<S> {
     };
     /// What B's surface moves along t₁ in a substep relative to A's by itself, m (belts).
     pub(crate) const SLIDE: usize = Self::RESTITUTION + 1;
-    /// Tangents, and coordinates in the patch's plane.
+    /// Tangents, and coordinates in the manifold's plane.
     pub(crate) const TANGENTS: usize = S::DIM - 1;
     // Within a point's column:
     pub(crate) const PLACE: usize = 0;
@@ -84,7 +84,7 @@ impl<S: Space> Layout<S> {
     pub(crate) const FORCE: usize = Self::SEPARATION + 3;
 }
 
-/// Separation that marks a place in a patch without a point, m.
+/// Separation that marks a place in a manifold without a point, m.
 pub(crate) const NO_POINT: f32 = 1e30;
 /// Times its own mass's weight that a point's stiffness is made for at most: beyond, single
 /// precision could not tell a body's inertia from rounding.
@@ -97,28 +97,28 @@ const CALM_DEPTH: f32 = 10.0;
 const LEAST_URGENCY: f32 = 0.1;
 /// Times stiffer that a bounce is than a hit without one.
 const FIRM_BOUNCE: f32 = 50.0;
-/// Numbers of all of a patch at most.
+/// Numbers of all of a manifold at most.
 const MOST: usize = 2 * LANES;
 
 /// What all threads of a step work on.
 pub(crate) struct Field<'a> {
-    /// Records of patches; the first belongs to no patch.
-    pub(crate) records: Shared<'a, Column>,
+    /// Records of manifolds; the first belongs to no manifold.
+    pub(crate) records: SharedSlice<'a, Column>,
     /// Bodies A and B of each record, as places in the body columns.
     pub(crate) ends: &'a [[u32; 2]],
     /// Motion at the start of the substep.
-    pub(crate) motion: Shared<'a, Column>,
+    pub(crate) motion: SharedSlice<'a, Column>,
     /// Displacement since the base pose, up to the start of the substep.
-    pub(crate) drift: Shared<'a, Column>,
+    pub(crate) drift: SharedSlice<'a, Column>,
     /// Displacement in the substep.
-    pub(crate) shift: Shared<'a, Column>,
+    pub(crate) shift: SharedSlice<'a, Column>,
     /// Displacement in the substep if nothing touched.
-    pub(crate) aim: Shared<'a, Column>,
+    pub(crate) aim: SharedSlice<'a, Column>,
     /// Mass and inertia over h².
-    pub(crate) mass: Shared<'a, Column>,
-    pub(crate) inertia: Shared<'a, Column>,
+    pub(crate) mass: SharedSlice<'a, Column>,
+    pub(crate) inertia: SharedSlice<'a, Column>,
     /// What holds the bodies of linkages: two columns each, see [`super::manifold_forces`].
-    pub(crate) grasp: Shared<'a, Column>,
+    pub(crate) grasp: SharedSlice<'a, Column>,
 }
 
 impl Field<'_> {
@@ -194,7 +194,10 @@ fn extra<S: Space, V: Wide>(numbers: &[V; MOST], point: &Point<V>, at: usize) ->
 
 /// Eight rows of an array, transposed.
 #[inline(always)]
-pub(super) fn gather<V: Wide>(from: &Shared<'_, Column>, indices: &[u32; LANES]) -> [V; LANES] {
+pub(super) fn gather<V: Wide>(
+    from: &SharedSlice<'_, Column>,
+    indices: &[u32; LANES],
+) -> [V; LANES] {
     let mut rows = [zero::<V>(); LANES];
     for k in 0..LANES {
         rows[k] = V::load(&from.read(indices[k] as usize));
@@ -202,11 +205,11 @@ pub(super) fn gather<V: Wide>(from: &Shared<'_, Column>, indices: &[u32; LANES])
     V::transpose(rows)
 }
 
-/// Motion of B relative to A at eight patches, by what columns say of their bodies.
+/// Motion of B relative to A at eight manifolds, by what columns say of their bodies.
 #[inline(always)]
 pub(super) fn parting<S: Space, V: Wide>(
     axes: &Axes<V>,
-    of: &Shared<'_, Column>,
+    of: &SharedSlice<'_, Column>,
     [a, b]: &[[u32; LANES]; 2],
 ) -> Twist<V> {
     S::relative(
@@ -219,7 +222,7 @@ pub(super) fn parting<S: Space, V: Wide>(
 /// One column of eight records, transposed.
 #[inline(always)]
 fn read_column<S: Space, V: Wide>(
-    records: &Shared<'_, Column>,
+    records: &SharedSlice<'_, Column>,
     indices: &[u32; LANES],
     column: usize,
 ) -> [V; LANES] {
@@ -230,10 +233,10 @@ fn read_column<S: Space, V: Wide>(
     V::transpose(rows)
 }
 
-/// What eight records say of all of their patches.
+/// What eight records say of all of their manifolds.
 #[inline(always)]
 pub(super) fn read_header<S: Space, V: Wide>(
-    records: &Shared<'_, Column>,
+    records: &SharedSlice<'_, Column>,
     indices: &[u32; LANES],
 ) -> [V; MOST] {
     let mut numbers = [zero::<V>(); MOST];
@@ -246,7 +249,7 @@ pub(super) fn read_header<S: Space, V: Wide>(
 
 #[inline(always)]
 pub(super) fn read_point<S: Space, V: Wide>(
-    records: &Shared<'_, Column>,
+    records: &SharedSlice<'_, Column>,
     indices: &[u32; LANES],
     point: usize,
 ) -> Point<V> {
@@ -255,7 +258,7 @@ pub(super) fn read_point<S: Space, V: Wide>(
 
 #[inline(always)]
 fn write_point<S: Space, V: Wide>(
-    records: &Shared<'_, Column>,
+    records: &SharedSlice<'_, Column>,
     indices: &[u32; LANES],
     point: usize,
     numbers: Point<V>,
@@ -393,7 +396,7 @@ fn choose<V: Wide>([is_b, is_a]: [V; 2], p: V3<V>, q: V3<V>) -> V3<V> {
     chosen
 }
 
-/// Motion of a body relative to another at a patch, as B's relative to A's: `side` is 1 where the
+/// Motion of a body relative to another at a manifold, as B's relative to A's: `side` is 1 where the
 /// body is B and −1 where it is A.
 #[inline(always)]
 fn relative<S: Space, V: Wide>(
@@ -410,7 +413,7 @@ fn relative<S: Space, V: Wide>(
     seen
 }
 
-/// Adds what one patch of each of eight bodies does to it.
+/// Adds what one manifold of each of eight bodies does to it.
 ///
 /// A spring counts where it presses, and also where it would press if the body went where inertia
 /// takes it: otherwise a body whose spring has just let go would go there, be thrown back, and so
@@ -465,9 +468,9 @@ fn add_side<S: Space, V: Wide>(
     S::hold(&axes, &grip, seen.arm_b, side, held);
 }
 
-/// What patches do to the bodies of a group.
+/// What manifolds do to the bodies of a group.
 #[inline(always)]
-pub(super) fn held_by_patches<S: Space, V: Wide>(
+pub(super) fn held_by_manifolds<S: Space, V: Wide>(
     field: &Field<'_>,
     group: &BodyGroup,
     sides: &[Sides],
@@ -484,7 +487,7 @@ pub(super) fn held_by_patches<S: Space, V: Wide>(
     held
 }
 
-/// What inertia and patches do to the bodies of a group, where they are, and their inertia.
+/// What inertia and manifolds do to the bodies of a group, where they are, and their inertia.
 #[inline(always)]
 fn held<S: Space, V: Wide>(
     field: &Field<'_>,
@@ -507,7 +510,7 @@ fn held<S: Space, V: Wide>(
     (held, own, mass, inertia)
 }
 
-/// Moves each body of a colour to where inertia and its patches balance, the others held still.
+/// Moves each body of a colour to where inertia and its manifolds balance, the others held still.
 #[inline(always)]
 fn settle_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) {
     for group in groups {
@@ -540,6 +543,6 @@ dispatch! {
     fn learn<S: Space>(field: &Field<'_>, groups: &[RecordGroup], law: &Law) = learn_kernel
 }
 dispatch! {
-    /// Moves each body of a colour to where inertia and its patches balance.
+    /// Moves each body of a colour to where inertia and its manifolds balance.
     fn settle<S: Space>(field: &Field<'_>, groups: &[BodyGroup], sides: &[Sides]) = settle_kernel
 }

@@ -1,4 +1,4 @@
-//! Records of patches: see [`super::manifold`] for what is in them.
+//! Records of manifolds: see [`super::manifold`] for what is in them.
 //!
 //! Kernels take eight records at a time, those with many points first, so that eight together have
 //! about as many points each.
@@ -8,11 +8,11 @@ use super::manifold_store::MOST;
 use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::math::simd::{Column, LANES};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// One point of a patch, to be written into a record.
+/// One point of a manifold, to be written into a record.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PointNumbers {
     pub(crate) place: [f64; 2],
@@ -21,9 +21,9 @@ pub(crate) struct PointNumbers {
     pub(crate) force: [f64; 3],
 }
 
-/// A patch, to be written into a record.
+/// A manifold, to be written into a record.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PatchNumbers<S: Space> {
+pub(crate) struct ManifoldNumbers<S: Space> {
     pub(crate) basis: S::Matrix,
     pub(crate) arm_a: S::Vector,
     pub(crate) arm_b: S::Vector,
@@ -46,11 +46,11 @@ pub(crate) struct RecordGroup {
     pub(crate) points: u32,
 }
 
-/// Puts records of each part with equally many points together, those with many first. `patches`
+/// Puts records of each part with equally many points together, those with many first. `manifolds`
 /// are records, their points and their parts; `spare` says how many empty groups follow after so
 /// many. Returns where the groups of each part are.
 pub(super) fn group_records(
-    patches: impl Iterator<Item = (u32, u8, usize)> + Clone,
+    manifolds: impl Iterator<Item = (u32, u8, usize)> + Clone,
     parts: usize,
     spare: impl Fn(usize) -> usize,
     groups: &mut Vec<RecordGroup>,
@@ -58,7 +58,7 @@ pub(super) fn group_records(
     // Most points first.
     let class = |points: u8, part: usize| part * MOST + (MOST - points as usize);
     let mut places = vec![0_usize; parts * MOST];
-    for (_, points, part) in patches.clone() {
+    for (_, points, part) in manifolds.clone() {
         places[class(points, part)] += 1;
     }
     let (mut total, mut ranges) = (0, Vec::with_capacity(parts));
@@ -79,7 +79,7 @@ pub(super) fn group_records(
     };
     groups.clear();
     groups.resize(total / LANES, empty);
-    for (record, points, part) in patches {
+    for (record, points, part) in manifolds {
         let place = &mut places[class(points, part)];
         let group = &mut groups[*place / LANES];
         group.records[*place % LANES] = record;
@@ -89,21 +89,21 @@ pub(super) fn group_records(
     ranges
 }
 
-/// All records. The first belongs to no patch; patch k has record k + 1.
+/// All records. The first belongs to no manifold; manifold k has record k + 1.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Records {
     pub(crate) columns: Vec<Column>,
     /// Bodies A and B of each record, as places in the body columns.
     pub(crate) ends: Vec<[u32; 2]>,
-    /// Points of each record; 0 where there is no patch.
+    /// Points of each record; 0 where there is no manifold.
     #[serde(skip)]
     pub(crate) counts: Vec<u8>,
 }
 
 impl Records {
-    /// Makes room for the record of a patch.
-    pub(crate) fn reserve<S: Space>(&mut self, patch: u32) {
-        let needed = (patch as usize + 2).next_multiple_of(LANES);
+    /// Makes room for the record of a manifold.
+    pub(crate) fn reserve<S: Space>(&mut self, manifold: u32) {
+        let needed = (manifold as usize + 2).next_multiple_of(LANES);
         if self.ends.len() < needed {
             // Twice as many, so that room is seldom made.
             let room = needed.max(2 * self.ends.len());
@@ -113,9 +113,9 @@ impl Records {
         }
     }
 
-    /// Empties the record of a patch.
-    pub(crate) fn clear<S: Space>(&mut self, patch: u32) {
-        let record = patch as usize + 1;
+    /// Empties the record of a manifold.
+    pub(crate) fn clear<S: Space>(&mut self, manifold: u32) {
+        let record = manifold as usize + 1;
         self.ends[record] = [0; 2];
         self.counts[record] = 0;
         self.columns[record * S::RECORD..(record + 1) * S::RECORD].fill(Column::default());
@@ -124,25 +124,25 @@ impl Records {
     /// The records, to be written by several threads.
     pub(crate) fn share(&mut self) -> SharedRecords<'_> {
         SharedRecords {
-            columns: Shared::new(&mut self.columns),
-            ends: Shared::new(&mut self.ends),
-            counts: Shared::new(&mut self.counts),
+            columns: SharedSlice::new(&mut self.columns),
+            ends: SharedSlice::new(&mut self.ends),
+            counts: SharedSlice::new(&mut self.counts),
         }
     }
 
-    /// Sets the normal force at a patch's point, N.
-    pub(crate) fn set_normal_force<S: Space>(&mut self, patch: u32, point: usize, force: f64) {
-        self.columns[point_of::<S>(patch, point)].0[Layout::<S>::FORCE] = force as f32;
+    /// Sets the normal force at a manifold's point, N.
+    pub(crate) fn set_normal_force<S: Space>(&mut self, manifold: u32, point: usize, force: f64) {
+        self.columns[point_of::<S>(manifold, point)].0[Layout::<S>::FORCE] = force as f32;
     }
 
-    /// The gap of a patch's point in the last substep, m.
-    pub(crate) fn gap<S: Space>(&self, patch: u32, point: usize) -> f64 {
-        f64::from(self.columns[point_of::<S>(patch, point)].0[Layout::<S>::GAP])
+    /// The gap of a manifold's point in the last substep, m.
+    pub(crate) fn gap<S: Space>(&self, manifold: u32, point: usize) -> f64 {
+        f64::from(self.columns[point_of::<S>(manifold, point)].0[Layout::<S>::GAP])
     }
 
-    /// The force at a patch's point in the patch's axes, N.
-    pub(crate) fn force<S: Space>(&self, patch: u32, point: usize) -> [f64; 3] {
-        let record = patch as usize + 1;
+    /// The force at a manifold's point in the manifold's axes, N.
+    pub(crate) fn force<S: Space>(&self, manifold: u32, point: usize) -> [f64; 3] {
+        let record = manifold as usize + 1;
         force_in::<S>(
             &self.columns[record * S::RECORD..(record + 1) * S::RECORD],
             point,
@@ -150,12 +150,12 @@ impl Records {
     }
 }
 
-/// The column of a patch's point.
-fn point_of<S: Space>(patch: u32, point: usize) -> usize {
-    (patch as usize + 1) * S::RECORD + Layout::<S>::HEADER + point
+/// The column of a manifold's point.
+fn point_of<S: Space>(manifold: u32, point: usize) -> usize {
+    (manifold as usize + 1) * S::RECORD + Layout::<S>::HEADER + point
 }
 
-/// The force at a point of a record in its patch's axes, N.
+/// The force at a point of a record in its manifold's axes, N.
 pub(crate) fn force_in<S: Space>(record: &[Column], point: usize) -> [f64; 3] {
     let numbers = &record[Layout::<S>::HEADER + point].0;
     let mut force = [0.0; 3];
@@ -170,15 +170,15 @@ const MOST_COLUMNS: usize = 6;
 
 /// Records that several threads write, each its own.
 pub(crate) struct SharedRecords<'a> {
-    columns: Shared<'a, Column>,
-    ends: Shared<'a, [u32; 2]>,
-    counts: Shared<'a, u8>,
+    columns: SharedSlice<'a, Column>,
+    ends: SharedSlice<'a, [u32; 2]>,
+    counts: SharedSlice<'a, u8>,
 }
 
 impl SharedRecords<'_> {
-    /// The record of a patch.
-    pub(crate) fn read<S: Space>(&self, patch: u32) -> [Column; MOST_COLUMNS] {
-        let first = (patch as usize + 1) * S::RECORD;
+    /// The record of a manifold.
+    pub(crate) fn read<S: Space>(&self, manifold: u32) -> [Column; MOST_COLUMNS] {
+        let first = (manifold as usize + 1) * S::RECORD;
         let mut record = [Column::default(); MOST_COLUMNS];
         for (k, column) in record.iter_mut().enumerate().take(S::RECORD) {
             *column = self.columns.read(first + k);
@@ -186,19 +186,19 @@ impl SharedRecords<'_> {
         record
     }
 
-    /// Writes a patch between two bodies. Returns whether it has not as many points as before.
+    /// Writes a manifold between two bodies. Returns whether it has not as many points as before.
     pub(crate) fn write<S: Space>(
         &self,
-        patch: u32,
+        manifold: u32,
         bodies: [u32; 2],
-        numbers: &PatchNumbers<S>,
+        numbers: &ManifoldNumbers<S>,
     ) -> bool {
-        let record = patch as usize + 1;
+        let record = manifold as usize + 1;
         self.ends.write(record, bodies.map(|k| k + 1));
         let count = numbers.count as u8;
         let is_regrouped = self.counts.read(record) != count;
         self.counts.write(record, count);
-        let mut columns = self.read::<S>(patch);
+        let mut columns = self.read::<S>(manifold);
         numbers.put_into(&mut columns);
         for (k, &column) in columns.iter().enumerate().take(S::RECORD) {
             self.columns.write(record * S::RECORD + k, column);
@@ -207,7 +207,7 @@ impl SharedRecords<'_> {
     }
 }
 
-impl<S: Space> PatchNumbers<S> {
+impl<S: Space> ManifoldNumbers<S> {
     /// Writes what detection knows into a record; what the kernels keep of points that are there
     /// stays.
     fn put_into(&self, columns: &mut [Column; MOST_COLUMNS]) {
@@ -235,8 +235,8 @@ impl<S: Space> PatchNumbers<S> {
 
     fn put_point(&self, p: usize, column: &mut Column) {
         if p >= self.count {
-            // No force and no stiffness: it does nothing next to patches with more points. The gap
-            // is what kernels find there: next to which patches they take this one depends on the
+            // No force and no stiffness: it does nothing next to manifolds with more points. The gap
+            // is what kernels find there: next to which manifolds they take this one depends on the
             // steps before, and a record must not.
             *column = Column::default();
             column.0[Layout::<S>::SEPARATION] = NO_POINT;
@@ -264,12 +264,12 @@ mod tests {
     use super::*;
     use crate::math::algebra::{D2, D3};
 
-    /// What is written of a patch says all of its record: kernels that take it next to patches with
+    /// What is written of a manifold says all of its record: kernels that take it next to manifolds with
     /// more points leave the places of points that it has not as they are.
     fn unused_places_are_as_kernels_leave_them<S: Space>() {
         let mut records = Records::default();
         records.reserve::<S>(0);
-        let numbers = PatchNumbers::<S> {
+        let numbers = ManifoldNumbers::<S> {
             basis: S::basis(S::Vector::default().with_component(0, 1.0)),
             arm_a: S::Vector::default(),
             arm_b: S::Vector::default(),

@@ -1,14 +1,14 @@
-//! The patches of a world, kept from step to step.
+//! The manifolds of a world, kept from step to step.
 //!
-//! A patch lives as long as its two parts touch. While neither body has moved noticeably from its
+//! A manifold lives as long as its two parts touch. While neither body has moved noticeably from its
 //! base pose, nothing at all is done for it: its record ([`super::manifold`]) stays as it is, and
 //! kernels follow the bodies' small drift to first order. When one has moved, the pair is detected
-//! afresh and the patch rewritten; points that continue keep their forces.
+//! afresh and the manifold rewritten; points that continue keep their forces.
 
 use super::contact_graph::Edge;
-use super::impacts::Strikes;
+use super::impacts::Impacts;
 use super::manifold_records::Records;
-use super::manifold_update::{Found, Renewal, SharedPatches, Touched};
+use super::manifold_update::{Found, Renewal, SharedManifolds, Touched};
 use super::pair_cache::{Pair, PairChanges};
 use crate::contact::detection::Contact;
 use crate::geometry::Space;
@@ -17,17 +17,17 @@ use crate::math::algebra::Components;
 use crate::math::algebra::vector;
 use crate::model::body::Bodies;
 use crate::model::material::Surface;
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use serde::{Deserialize, Serialize};
 
 pub(super) const NONE: u32 = u32::MAX;
-/// Points in a patch at most, in any space.
+/// Points in a manifold at most, in any space.
 pub(super) const MOST: usize = 4;
 
 /// Two convex parts that touch.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub(crate) struct Patch<S: Space> {
+pub(crate) struct Manifold<S: Space> {
     pub(crate) a: u32,
     pub(crate) b: u32,
     pub(crate) surface: Surface,
@@ -40,8 +40,8 @@ pub(crate) struct Patch<S: Space> {
     pub(super) anchors: [S::Vector; MOST],
 }
 
-impl<S: Space> Patch<S> {
-    /// A place in the list before a patch is written to it.
+impl<S: Space> Manifold<S> {
+    /// A place in the list before a manifold is written to it.
     fn blank(point: &ContactPoint<S>, surface: Surface) -> Self {
         Self {
             a: 0,
@@ -56,7 +56,7 @@ impl<S: Space> Patch<S> {
     }
 }
 
-/// A pair of bodies and the first of its patches.
+/// A pair of bodies and the first of its manifolds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Touching {
     pub(super) pair: Pair,
@@ -76,27 +76,27 @@ impl Touching {
     }
 }
 
-/// All patches.
+/// All manifolds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub(crate) struct Patches<S: Space> {
+pub(crate) struct Manifolds<S: Space> {
     pairs: Vec<Touching>,
     /// Kept for its memory.
     #[serde(skip)]
     merged: Vec<Touching>,
-    list: Vec<Patch<S>>,
-    /// The next patch of the same pair, of each patch.
+    list: Vec<Manifold<S>>,
+    /// The next manifold of the same pair, of each manifold.
     next: Vec<u32>,
     unused: Vec<u32>,
     pub(crate) records: Records,
     /// Whether anything may have changed since this was last asked.
     has_changed: bool,
-    /// Pairs that have other patches than before, or patches with other points.
+    /// Pairs that have other manifolds than before, or manifolds with other points.
     #[serde(skip)]
     changes: Vec<Pair>,
 }
 
-impl<S: Space> Default for Patches<S> {
+impl<S: Space> Default for Manifolds<S> {
     fn default() -> Self {
         Self {
             pairs: Vec::new(),
@@ -111,7 +111,7 @@ impl<S: Space> Default for Patches<S> {
     }
 }
 
-impl<S: Space> Patches<S> {
+impl<S: Space> Manifolds<S> {
     /// The pairs, to be detected.
     pub(crate) fn pair(&self, index: usize) -> Pair {
         self.pairs[index].pair
@@ -121,20 +121,20 @@ impl<S: Space> Patches<S> {
         self.pairs.len()
     }
 
-    /// Numbers of live patches, in the order of their bodies.
+    /// Numbers of live manifolds, in the order of their bodies.
     fn numbers(&self) -> impl Iterator<Item = u32> {
         let chains = self.pairs.iter().map(|touching| touching.first);
         chains.flat_map(|first| self.chain(first))
     }
 
-    /// A patch and those that follow it.
+    /// A manifold and those that follow it.
     fn chain(&self, first: u32) -> impl Iterator<Item = u32> {
         let of = |at: u32| (at != NONE).then_some(at);
         std::iter::successors(of(first), move |&at| of(self.next[at as usize]))
     }
 
-    /// Live patches with their numbers, in the order of their bodies.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Patch<S>)> {
+    /// Live manifolds with their numbers, in the order of their bodies.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Manifold<S>)> {
         self.numbers().map(|at| (at, &self.list[at as usize]))
     }
 
@@ -150,16 +150,16 @@ impl<S: Space> Patches<S> {
         self.chain(first).map(|at| self.edge(at))
     }
 
-    fn edge(&self, patch: u32) -> Edge {
-        let record = patch + 1;
+    fn edge(&self, manifold: u32) -> Edge {
+        let record = manifold + 1;
         Edge {
             record,
-            ends: self.ends(patch),
+            ends: self.ends(manifold),
             points: self.records.counts[record as usize],
         }
     }
 
-    /// Points of all patches.
+    /// Points of all manifolds.
     pub(crate) fn point_count(&self) -> usize {
         self.records.counts.iter().map(|&n| usize::from(n)).sum()
     }
@@ -167,65 +167,63 @@ impl<S: Space> Patches<S> {
     /// Makes what a snapshot leaves out.
     pub(crate) fn restore(&mut self) {
         let mut counts = vec![0; self.records.ends.len()];
-        for (at, patch) in self.iter() {
-            counts[at as usize + 1] = patch.count as u8;
+        for (at, manifold) in self.iter() {
+            counts[at as usize + 1] = manifold.count as u8;
         }
         self.records.counts = counts;
     }
 
-    /// A patch.
-    pub(crate) fn patch(&self, patch: u32) -> &Patch<S> {
-        &self.list[patch as usize]
+    /// A manifold.
+    pub(crate) fn manifold(&self, manifold: u32) -> &Manifold<S> {
+        &self.list[manifold as usize]
     }
 
-    /// The bodies A and B of a patch.
-    pub(crate) fn ends(&self, patch: u32) -> [u32; 2] {
-        self.records.ends[patch as usize + 1].map(|k| k - 1)
+    /// The bodies A and B of a manifold.
+    pub(crate) fn ends(&self, manifold: u32) -> [u32; 2] {
+        self.records.ends[manifold as usize + 1].map(|k| k - 1)
     }
 
-    /// The normal of a patch, from A to B.
-    pub(crate) fn normal(&self, patch: u32) -> S::Vector {
-        self.list[patch as usize].points[0].normal
+    /// The normal of a manifold, from A to B.
+    pub(crate) fn normal(&self, manifold: u32) -> S::Vector {
+        self.list[manifold as usize].points[0].normal
     }
 
-    /// Whether a patch carries anything.
-    pub(crate) fn carries(&self, patch: u32) -> bool {
-        let count = self.list[patch as usize].count;
-        (0..count).any(|k| self.records.force::<S>(patch, k)[0] > 0.0)
+    /// Whether a manifold carries anything.
+    pub(crate) fn carries(&self, manifold: u32) -> bool {
+        let count = self.list[manifold as usize].count;
+        (0..count).any(|k| self.records.force::<S>(manifold, k)[0] > 0.0)
     }
 
-    /// Spreads a normal force, N, evenly over a patch's points.
-    pub(crate) fn set_force(&mut self, patch: u32, force: f64) {
-        let count = self.list[patch as usize].count;
+    /// Spreads a normal force, N, evenly over a manifold's points.
+    pub(crate) fn set_force(&mut self, manifold: u32, force: f64) {
+        let count = self.list[manifold as usize].count;
         for k in 0..count {
             self.records
-                .set_normal_force::<S>(patch, k, force / count as f64);
+                .set_normal_force::<S>(manifold, k, force / count as f64);
         }
     }
 
     /// Whether numbers from outside fit together.
     pub(crate) fn is_consistent(&self, bodies: usize) -> bool {
         let is_body = |k: u32| (k as usize) < bodies;
-        let is_patch = |k: u32| k == NONE || (k as usize) < self.list.len();
+        let is_manifold = |k: u32| k == NONE || (k as usize) < self.list.len();
         let records = self.records.ends.len();
         self.pairs.iter().all(|touching| {
-            is_body(touching.pair.a) && is_body(touching.pair.b) && is_patch(touching.first)
-        }) && self
-            .list
-            .iter()
-            .all(|patch| is_body(patch.a) && is_body(patch.b) && patch.count <= S::POINTS)
-            && self.next.len() == self.list.len()
-            && self.next.iter().all(|&k| is_patch(k))
-            && self.unused.iter().all(|&k| is_patch(k) && k != NONE)
+            is_body(touching.pair.a) && is_body(touching.pair.b) && is_manifold(touching.first)
+        }) && self.list.iter().all(|manifold| {
+            is_body(manifold.a) && is_body(manifold.b) && manifold.count <= S::POINTS
+        }) && self.next.len() == self.list.len()
+            && self.next.iter().all(|&k| is_manifold(k))
+            && self.unused.iter().all(|&k| is_manifold(k) && k != NONE)
             && self.records.columns.len() == records * S::RECORD
             && (self.list.is_empty() || records > self.list.len())
             && self.is_acyclic()
-            && self
-                .iter()
-                .all(|(at, patch)| self.records.ends[at as usize + 1] == [patch.a + 1, patch.b + 1])
+            && self.iter().all(|(at, manifold)| {
+                self.records.ends[at as usize + 1] == [manifold.a + 1, manifold.b + 1]
+            })
     }
 
-    /// Whether chains of patches end.
+    /// Whether chains of manifolds end.
     fn is_acyclic(&self) -> bool {
         let mut seen = vec![false; self.list.len()];
         for touching in &self.pairs {
@@ -240,7 +238,7 @@ impl<S: Space> Patches<S> {
         true
     }
 
-    /// Whether more than some pairs' patches may have changed since this was last asked.
+    /// Whether more than some pairs' manifolds may have changed since this was last asked.
     pub(crate) fn take_change(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
     }
@@ -250,7 +248,7 @@ impl<S: Space> Patches<S> {
         self.has_changed = true;
     }
 
-    /// Says that a pair's patches are others, or have other points.
+    /// Says that a pair's manifolds are others, or have other points.
     pub(crate) fn note_pair(&mut self, pair: Pair) {
         self.changes.push(pair);
     }
@@ -261,7 +259,7 @@ impl<S: Space> Patches<S> {
         self.changes.dedup();
     }
 
-    /// Pairs that have other patches than when this was last forgotten.
+    /// Pairs that have other manifolds than when this was last forgotten.
     pub(crate) fn changes(&self) -> &[Pair] {
         &self.changes
     }
@@ -319,9 +317,9 @@ impl<S: Space> Patches<S> {
         }
     }
 
-    /// Takes the patches of pairs that have come apart away, and gives each group of points that
-    /// was found a place in the list: that of the patch it continues, or another. Points of a pair
-    /// come part by part; each pair of parts is a patch.
+    /// Takes the manifolds of pairs that have come apart away, and gives each group of points that
+    /// was found a place in the list: that of the manifold it continues, or another. Points of a pair
+    /// come part by part; each pair of parts is a manifold.
     pub(crate) fn assign(&mut self, found: &[Found<S>], renewals: &mut Vec<Renewal>) {
         for &index in found.iter().flat_map(|part| &part.parted) {
             let touching = &mut self.pairs[index as usize];
@@ -387,10 +385,10 @@ impl<S: Space> Patches<S> {
         self.pairs[index].first = first;
     }
 
-    /// A place for a new patch.
+    /// A place for a new manifold.
     fn insert(&mut self, point: &ContactPoint<S>, surface: Surface) -> u32 {
         let at = self.unused.pop().unwrap_or_else(|| {
-            self.list.push(Patch::blank(point, surface));
+            self.list.push(Manifold::blank(point, surface));
             self.next.push(NONE);
             self.list.len() as u32 - 1
         });
@@ -398,22 +396,22 @@ impl<S: Space> Patches<S> {
         at
     }
 
-    /// Patches and records, to be written by several threads.
-    pub(crate) fn share(&mut self) -> SharedPatches<'_, S> {
-        SharedPatches {
-            pairs: Shared::new(&mut self.pairs),
+    /// Manifolds and records, to be written by several threads.
+    pub(crate) fn share(&mut self) -> SharedManifolds<'_, S> {
+        SharedManifolds {
+            pairs: SharedSlice::new(&mut self.pairs),
             next: &self.next,
-            list: Shared::new(&mut self.list),
+            list: SharedSlice::new(&mut self.list),
             records: self.records.share(),
         }
     }
 
-    /// Takes the patch of these parts out of a chain.
+    /// Takes the manifold of these parts out of a chain.
     fn take(&mut self, chain: &mut u32, parts: (u32, u32)) -> Option<u32> {
         let (mut before, mut at) = (NONE, *chain);
-        while let Some(patch) = self.list.get(at as usize) {
+        while let Some(manifold) = self.list.get(at as usize) {
             let next = self.next[at as usize];
-            if parts_of(&patch.points[0]) == parts {
+            if parts_of(&manifold.points[0]) == parts {
                 match self.next.get_mut(before as usize) {
                     Some(place) => *place = next,
                     None => *chain = next,
@@ -429,26 +427,26 @@ impl<S: Space> Patches<S> {
     pub(crate) fn contacts(
         &self,
         bodies: &Bodies<S>,
-        strikes: &Strikes<S>,
+        impacts: &Impacts<S>,
         dt: f64,
     ) -> Vec<Contact<S>> {
         let mut contacts = Vec::new();
-        for (at, patch) in self.iter() {
-            let strike = strikes.of(at);
-            for k in 0..patch.count {
-                let struck = strike.map_or_else(S::Vector::default, |strike| strike.impulse[k]);
+        for (at, manifold) in self.iter() {
+            let impact = impacts.of(at);
+            for k in 0..manifold.count {
+                let struck = impact.map_or_else(S::Vector::default, |impact| impact.impulse[k]);
                 let local = vector::<S>(self.records.force::<S>(at, k));
                 contacts.push(Contact {
-                    a: patch.a,
-                    b: patch.b,
-                    point: patch.points[k],
-                    surface: patch.surface,
-                    slide: patch.slide,
-                    impulse: S::to_world(&patch.basis, local) * dt + struck,
+                    a: manifold.a,
+                    b: manifold.b,
+                    point: manifold.points[k],
+                    surface: manifold.surface,
+                    slide: manifold.slide,
+                    impulse: S::to_world(&manifold.basis, local) * dt + struck,
                     bend: 0.0,
                     anchor: bodies
-                        .origin(patch.a as usize)
-                        .local_point(patch.points[k].position),
+                        .origin(manifold.a as usize)
+                        .local_point(manifold.points[k].position),
                     nodes: [None; 2],
                 });
             }

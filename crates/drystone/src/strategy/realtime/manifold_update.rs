@@ -1,14 +1,14 @@
-//! Patches written anew from the points that detection found, by several threads.
+//! Manifolds written anew from the points that detection found, by several threads.
 //!
-//! Detection ([`Found`]) and writing ([`Renewing`]) are shared among threads. A patch that goes on
+//! Detection ([`Found`]) and writing ([`Renewing`]) are shared among threads. A manifold that goes on
 //! is written as soon as its points are found. For others, in between, one thread gives every
-//! patch its place ([`Patches::assign`](super::manifold_store::Patches::assign)), in an order that does
+//! manifold its place ([`Manifolds::assign`](super::manifold_store::Manifolds::assign)), in an order that does
 //! not depend on how the work was cut.
 
 use super::articulation::Links;
 use super::body_columns::BodyColumns;
-use super::manifold_records::{PatchNumbers, PointNumbers, SharedRecords, force_in};
-use super::manifold_store::{MOST, NONE, Patch, Touching, numbers, parts_of};
+use super::manifold_records::{ManifoldNumbers, PointNumbers, SharedRecords, force_in};
+use super::manifold_store::{MOST, Manifold, NONE, Touching, numbers, parts_of};
 use super::pair_cache::Pair;
 use crate::contact::rules::Manner;
 use crate::geometry::Space;
@@ -17,7 +17,7 @@ use crate::math::algebra::vector;
 use crate::math::algebra::{Components, Linear};
 use crate::math::simd::Column;
 use crate::model::body::{Bodies, Motion};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use std::ops::Range;
 
 /// A pair with points.
@@ -36,9 +36,9 @@ pub(crate) struct Touched<S: Space> {
 pub(crate) struct Found<S: Space> {
     pub(crate) points: Vec<ContactPoint<S>>,
     pub(crate) touched: Vec<Touched<S>>,
-    /// Pairs with patches, but without points.
+    /// Pairs with manifolds, but without points.
     pub(crate) parted: Vec<u32>,
-    /// Pairs whose patch has got other than the points it had.
+    /// Pairs whose manifold has got other than the points it had.
     pub(crate) regrouped: Vec<Pair>,
 }
 
@@ -62,7 +62,7 @@ impl<S: Space> Found<S> {
     }
 }
 
-/// A patch to be written.
+/// A manifold to be written.
 #[derive(Clone, Debug)]
 pub(crate) struct Renewal {
     /// Its points: which of the lists found, which pair in it, and which of its points.
@@ -77,7 +77,7 @@ pub(crate) struct Renewal {
     pub(crate) is_regrouped: bool,
 }
 
-/// What patches are made from.
+/// What manifolds are made from.
 pub(crate) struct Ground<'a, S: Space> {
     pub(crate) bodies: &'a Bodies<S>,
     pub(crate) columns: &'a BodyColumns<S>,
@@ -86,15 +86,15 @@ pub(crate) struct Ground<'a, S: Space> {
     pub(crate) h: f64,
 }
 
-/// Pairs and patches that several threads write, each its own.
-pub(crate) struct SharedPatches<'a, S: Space> {
-    pub(super) pairs: Shared<'a, Touching>,
+/// Pairs and manifolds that several threads write, each its own.
+pub(crate) struct SharedManifolds<'a, S: Space> {
+    pub(super) pairs: SharedSlice<'a, Touching>,
     pub(super) next: &'a [u32],
-    pub(super) list: Shared<'a, Patch<S>>,
+    pub(super) list: SharedSlice<'a, Manifold<S>>,
     pub(super) records: SharedRecords<'a>,
 }
 
-impl<S: Space> SharedPatches<'_, S> {
+impl<S: Space> SharedManifolds<'_, S> {
     pub(crate) fn pair_count(&self) -> usize {
         self.pairs.len()
     }
@@ -108,40 +108,40 @@ impl<S: Space> SharedPatches<'_, S> {
         self.pairs.read(index).free_until
     }
 
-    /// Whether a pair has patches.
+    /// Whether a pair has manifolds.
     pub(crate) fn touches(&self, index: usize) -> bool {
         self.pairs.read(index).first != NONE
     }
 
-    /// Says of a pair without patches how far its bodies may travel before it can have any.
+    /// Says of a pair without manifolds how far its bodies may travel before it can have any.
     pub(crate) fn set_free_until(&self, index: usize, free_until: f64) {
         self.pairs
             .change(index, |touching| touching.free_until = free_until);
     }
 
-    /// The patch of a pair that all of these points continue, if the pair has no other.
+    /// The manifold of a pair that all of these points continue, if the pair has no other.
     pub(crate) fn continued(&self, index: usize, points: &[ContactPoint<S>]) -> Option<u32> {
         let at = self.pairs.read(index).first;
         if points.is_empty() || self.next.get(at as usize) != Some(&NONE) {
             return None;
         }
         let mut is_same = false;
-        self.list.change(at as usize, |patch| {
-            let parts = parts_of(&patch.points[0]);
+        self.list.change(at as usize, |manifold| {
+            let parts = parts_of(&manifold.points[0]);
             is_same = points.iter().all(|point| parts_of(point) == parts);
         });
         is_same.then_some(at)
     }
 }
 
-/// The lists that threads write patches to.
+/// The lists that threads write manifolds to.
 pub(crate) struct Renewing<'a, S: Space> {
     pub(crate) ground: &'a Ground<'a, S>,
-    pub(crate) patches: SharedPatches<'a, S>,
+    pub(crate) manifolds: SharedManifolds<'a, S>,
 }
 
 impl<S: Space> Renewing<'_, S> {
-    /// Writes a patch that was given a place.
+    /// Writes a manifold that was given a place.
     pub(crate) fn write(&self, found: &[Found<S>], renewal: &mut Renewal) {
         let found = &found[renewal.part];
         let points = &found.points[renewal.points.clone()];
@@ -150,7 +150,7 @@ impl<S: Space> Renewing<'_, S> {
         renewal.is_regrouped = self.renew(renewal.at, of, points, renewal.is_new);
     }
 
-    /// Writes one patch. Points that continue old ones keep their forces. Returns whether it has
+    /// Writes one manifold. Points that continue old ones keep their forces. Returns whether it has
     /// not as many points as before.
     pub(crate) fn renew(
         &self,
@@ -159,27 +159,27 @@ impl<S: Space> Renewing<'_, S> {
         points: &[ContactPoint<S>],
         is_new: bool,
     ) -> bool {
-        let (bodies, records) = (self.ground.bodies, &self.patches.records);
+        let (bodies, records) = (self.ground.bodies, &self.manifolds.records);
         let mut is_regrouped = false;
-        self.patches.list.change(at as usize, |patch| {
+        self.manifolds.list.change(at as usize, |manifold| {
             let renewed = fresh(bodies, of, points);
             let mut forces = [[0.0; 3]; MOST];
             if !is_new {
-                forces = inherited(patch, &records.read::<S>(at), &renewed, bodies);
+                forces = inherited(manifold, &records.read::<S>(at), &renewed, bodies);
             }
-            *patch = renewed;
-            let numbers = numbers_of(self.ground, patch, &forces);
-            is_regrouped = records.write(at, [patch.a, patch.b], &numbers);
+            *manifold = renewed;
+            let numbers = numbers_of(self.ground, manifold, &forces);
+            is_regrouped = records.write(at, [manifold.a, manifold.b], &numbers);
         });
         is_regrouped
     }
 }
 
-/// Forces of a renewed patch's points: those of the old points they continue.
+/// Forces of a renewed manifold's points: those of the old points they continue.
 fn inherited<S: Space>(
-    before: &Patch<S>,
+    before: &Manifold<S>,
     record: &[Column],
-    after: &Patch<S>,
+    after: &Manifold<S>,
     bodies: &Bodies<S>,
 ) -> [[f64; 3]; MOST] {
     let size = bodies.radius[after.a as usize].min(bodies.radius[after.b as usize]);
@@ -214,47 +214,47 @@ fn inherited<S: Space>(
     forces
 }
 
-/// What a patch's record holds.
+/// What a manifold's record holds.
 fn numbers_of<S: Space>(
     ground: &Ground<'_, S>,
-    patch: &Patch<S>,
+    manifold: &Manifold<S>,
     forces: &[[f64; 3]; MOST],
-) -> PatchNumbers<S> {
-    let center = patch.points[..patch.count]
+) -> ManifoldNumbers<S> {
+    let center = manifold.points[..manifold.count]
         .iter()
         .fold(S::Vector::default(), |sum, p| sum + p.position)
-        * (1.0 / patch.count as f64);
+        * (1.0 / manifold.count as f64);
     let arm = |body: u32| center - ground.bodies.position[body as usize];
     // Others bounce before the rounds: see [`super::impacts`].
-    let is_left = [patch.a, patch.b]
+    let is_left = [manifold.a, manifold.b]
         .iter()
         .any(|&k| ground.links.leaves_blows(k as usize));
-    let mut numbers = PatchNumbers::<S> {
-        basis: patch.basis,
-        arm_a: arm(patch.a),
-        arm_b: arm(patch.b),
-        friction: patch.surface.friction,
+    let mut numbers = ManifoldNumbers::<S> {
+        basis: manifold.basis,
+        arm_a: arm(manifold.a),
+        arm_b: arm(manifold.b),
+        friction: manifold.surface.friction,
         restitution: if is_left {
-            patch.surface.restitution
+            manifold.surface.restitution
         } else {
             0.0
         },
-        slide: patch.slide.dot(S::column(&patch.basis, 1)) * ground.h,
-        mass: shared_mass(ground.bodies, patch.a, patch.b) / patch.count as f64,
+        slide: manifold.slide.dot(S::column(&manifold.basis, 1)) * ground.h,
+        mass: shared_mass(ground.bodies, manifold.a, manifold.b) / manifold.count as f64,
         points: [PointNumbers::default(); MOST],
-        count: patch.count,
+        count: manifold.count,
     };
     let (drift_a, drift_b) = (
-        ground.columns.drift_of(patch.a as usize),
-        ground.columns.drift_of(patch.b as usize),
+        ground.columns.drift_of(manifold.a as usize),
+        ground.columns.drift_of(manifold.b as usize),
     );
-    for (k, point) in patch.points[..patch.count].iter().enumerate() {
-        let local = S::to_local(&patch.basis, point.position - center);
+    for (k, point) in manifold.points[..manifold.count].iter().enumerate() {
+        let local = S::to_local(&manifold.basis, point.position - center);
         let moved = |drift: &Motion<S>, body: u32| {
             let arm = point.position - ground.bodies.position[body as usize];
             drift.linear + S::spin_cross(drift.spin, arm)
         };
-        let apart = moved(&drift_b, patch.b) - moved(&drift_a, patch.a);
+        let apart = moved(&drift_b, manifold.b) - moved(&drift_a, manifold.a);
         numbers.points[k] = PointNumbers {
             place: [local.component(1), local.component(2)],
             separation: point.separation - point.normal.dot(apart),
@@ -264,16 +264,16 @@ fn numbers_of<S: Space>(
     numbers
 }
 
-/// A patch from contact points of one pair of parts.
+/// A manifold from contact points of one pair of parts.
 fn fresh<S: Space>(
     bodies: &Bodies<S>,
     (Pair { a, b }, manner): (Pair, &Manner<S>),
     points: &[ContactPoint<S>],
-) -> Patch<S> {
+) -> Manifold<S> {
     let mut kept = [points[0]; MOST];
     let count = spread_out::<S>(points, &mut kept);
     let frame = bodies.origin(a as usize);
-    Patch {
+    Manifold {
         a,
         b,
         surface: manner.surface,

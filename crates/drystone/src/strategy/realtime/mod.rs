@@ -20,7 +20,7 @@
 //! with the error, which is what lets a stone of a thousand tons rest on a light one.
 //!
 //! * Bodies that touch nobody are moved in double precision, exactly for constant forces.
-//! * Patches of bodies at rest are neither detected nor prepared nor copied ([`manifold_store`]).
+//! * Manifolds of bodies at rest are neither detected nor prepared nor copied ([`manifold_store`]).
 //! * Bodies that do not touch each other are moved eight at a time ([`contact_graph`], [`crate::math::simd`]), in single
 //!   precision relative to base poses ([`body_columns`]), by kernels that give the same bits on any
 //!   machine and any number of threads ([`crate::parallel::thread_pool`]).
@@ -56,25 +56,25 @@ pub(crate) use stepper::RealtimeStepper;
 use crate::contact::detection::{Contact, reach};
 use crate::contact::rules::PairRules;
 use crate::geometry::Space;
-use crate::geometry::oriented_bounds::Case;
+use crate::geometry::oriented_bounds::OrientedBounds;
 use crate::geometry::shape::Pose;
 use crate::math::algebra::Linear;
 use crate::model::body::{Bodies, Motion};
 use crate::model::changes::Changes;
 use crate::model::joint::Joints;
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::strategy::step::StepSettings;
 use articulation::Links;
 use body_columns::{Bases, BodyColumns};
 use contact_graph::{Edge, Graph};
-use impacts::Strikes;
-use manifold_store::Patches;
+use impacts::Impacts;
+use manifold_store::Manifolds;
 use manifold_update::{Found, Ground, Renewal, Renewing};
-use narrow_phase::Watch;
+use narrow_phase::NarrowPhase;
 use pair_cache::Pairs;
 use serde::{Deserialize, Serialize};
 use sleep::{Sleep, SleepRule};
-use substeps::Outcome;
+use substeps::SubstepResults;
 use warm_start::guess_loads;
 
 /// Part of the contact margin by which a body may be off its base pose at the end of a step.
@@ -97,11 +97,11 @@ pub(crate) struct Circumstances<'a, S: Space> {
 #[serde(bound = "")]
 pub(crate) struct RealTime<S: Space> {
     pairs: Pairs<S>,
-    patches: Patches<S>,
+    manifolds: Manifolds<S>,
     links: Links<S>,
     columns: BodyColumns<S>,
     sleep: Sleep,
-    strikes: Strikes<S>,
+    impacts: Impacts<S>,
     #[serde(skip)]
     graph: Graph,
     /// Bodies whose pairs must be detected again in this step.
@@ -113,7 +113,7 @@ pub(crate) struct RealTime<S: Space> {
     travel: Vec<f64>,
     /// Boxes around the bodies at their base poses.
     #[serde(skip)]
-    cases: Vec<Option<Case<S>>>,
+    cases: Vec<Option<OrientedBounds<S>>>,
     /// What was found in the last step, kept for its memory.
     #[serde(skip)]
     found: Vec<Found<S>>,
@@ -123,7 +123,7 @@ pub(crate) struct RealTime<S: Space> {
     #[serde(skip)]
     edges: Vec<Edge>,
     #[serde(skip)]
-    outcome: Outcome<S>,
+    outcome: SubstepResults<S>,
     /// Whether bodies are mostly new in this step, so that no forces are known.
     #[serde(skip)]
     is_new: bool,
@@ -139,11 +139,11 @@ impl<S: Space> Default for RealTime<S> {
     fn default() -> Self {
         Self {
             pairs: Pairs::default(),
-            patches: Patches::default(),
+            manifolds: Manifolds::default(),
             links: Links::default(),
             columns: BodyColumns::default(),
             sleep: Sleep::default(),
-            strikes: Strikes::default(),
+            impacts: Impacts::default(),
             graph: Graph::default(),
             is_dirty: Vec::new(),
             reach: Vec::new(),
@@ -152,7 +152,7 @@ impl<S: Space> Default for RealTime<S> {
             found: Vec::new(),
             renewals: Vec::new(),
             edges: Vec::new(),
-            outcome: Outcome::default(),
+            outcome: SubstepResults::default(),
             is_new: false,
             approaching: Vec::new(),
             hits: Vec::new(),
@@ -180,14 +180,14 @@ impl<S: Space> RealTime<S> {
         if changes.all || 8 * changes.places.len() > bodies.len() {
             let slow = around.settings.gravity.length() * around.settings.dt;
             guess_loads(
-                &mut self.patches,
+                &mut self.manifolds,
                 &self.graph,
                 bodies,
                 around.settings.gravity,
                 slow,
             );
         }
-        self.strike(bodies, options, around);
+        self.impact(bodies, options, around);
         self.advance(bodies, options, around);
         self.rest(bodies, options, around);
     }
@@ -213,14 +213,14 @@ impl<S: Space> RealTime<S> {
                 self.columns.forget(bodies, k as usize);
             }
             let concerns = |ends: &[u32; 2]| ends.iter().any(|&k| is_other[k as usize]);
-            let neighbours: Vec<u32> = ties(&self.patches, &self.links)
+            let neighbours: Vec<u32> = ties(&self.manifolds, &self.links)
                 .filter(concerns)
                 .flatten()
                 .collect();
             for k in neighbours.into_iter().chain(changes.places.iter().copied()) {
                 is_changed |= self.sleep.wake(k as usize);
             }
-            self.patches.forget(&is_other);
+            self.manifolds.forget(&is_other);
         }
         for &k in &changes.ties {
             self.pairs.forget(k);
@@ -229,7 +229,7 @@ impl<S: Space> RealTime<S> {
             is_changed |= self.sleep.wake(k as usize);
         }
         if is_changed {
-            self.patches.note_change();
+            self.manifolds.note_change();
         }
     }
 
@@ -251,7 +251,7 @@ impl<S: Space> RealTime<S> {
     /// Whether numbers from outside fit together.
     pub(crate) fn is_consistent(&self, bodies: usize) -> bool {
         self.pairs.is_consistent(bodies)
-            && self.patches.is_consistent(bodies)
+            && self.manifolds.is_consistent(bodies)
             && self.links.is_consistent()
             && self.columns.is_consistent(bodies)
             && self.sleep.is_consistent(bodies)
@@ -265,7 +265,7 @@ impl<S: Space> RealTime<S> {
         let bases = self.columns.base.iter().enumerate();
         self.cases = bases.map(|(k, base)| case(bodies, k, base)).collect();
         self.links.restore(bodies, joints);
-        self.patches.restore();
+        self.manifolds.restore();
         self.rebuild_graph(bodies, 1);
     }
 
@@ -288,10 +288,10 @@ impl<S: Space> RealTime<S> {
             bodies,
             settings: around.settings,
             bases: self.columns.share_bases(),
-            is_dirty: Shared::new(&mut self.is_dirty),
-            reach: Shared::new(&mut self.reach),
-            travel: Shared::new(&mut self.travel),
-            cases: Shared::new(&mut self.cases),
+            is_dirty: SharedSlice::new(&mut self.is_dirty),
+            reach: SharedSlice::new(&mut self.reach),
+            travel: SharedSlice::new(&mut self.travel),
+            cases: SharedSlice::new(&mut self.cases),
         };
         let worth = bodies.len() / LEAVING_WORTH + 1;
         crate::parallel::thread_pool::run(
@@ -304,7 +304,7 @@ impl<S: Space> RealTime<S> {
         );
     }
 
-    /// Brings pairs, patches and rows up to date.
+    /// Brings pairs, manifolds and rows up to date.
     fn detect(&mut self, bodies: &Bodies<S>, options: &Realtime, around: &Circumstances<'_, S>) {
         let dirty: Vec<u32> = (0..bodies.len() as u32)
             .filter(|&k| self.is_dirty[k as usize])
@@ -312,15 +312,15 @@ impl<S: Space> RealTime<S> {
         if !dirty.is_empty() {
             self.detect_dirty(bodies, options, around, &dirty);
         }
-        let ties = ties(&self.patches, &self.links);
+        let ties = ties(&self.manifolds, &self.links);
         let is_woken = self.sleep.wake_touched(bodies, ties);
         let is_retied = self.links.update(bodies, around.joints);
         let is_shared_otherwise = self.graph.threads != around.settings.threads as usize;
-        let is_other = self.patches.take_change() || is_woken || is_retied || is_shared_otherwise;
+        let is_other = self.manifolds.take_change() || is_woken || is_retied || is_shared_otherwise;
         if is_other || !self.revise_graph(bodies) {
             self.rebuild_graph(bodies, around.settings.threads);
         }
-        self.patches.forget_changes();
+        self.manifolds.forget_changes();
     }
 
     fn detect_dirty(
@@ -339,8 +339,8 @@ impl<S: Space> RealTime<S> {
         for &k in &changes.moved {
             is_moved[k as usize] = true;
         }
-        self.patches.change_pairs(&changes, &is_moved);
-        let watch = Watch {
+        self.manifolds.change_pairs(&changes, &is_moved);
+        let watch = NarrowPhase {
             bodies,
             rules: &around.rules,
             ahead,
@@ -357,16 +357,16 @@ impl<S: Space> RealTime<S> {
         };
         let renewing = Renewing {
             ground: &ground,
-            patches: self.patches.share(),
+            manifolds: self.manifolds.share(),
         };
         watch.look(&renewing, threads, &mut self.found);
-        self.patches.assign(&self.found, &mut self.renewals);
+        self.manifolds.assign(&self.found, &mut self.renewals);
         let renewing = Renewing {
             ground: &ground,
-            patches: self.patches.share(),
+            manifolds: self.manifolds.share(),
         };
         let found = &self.found;
-        let renewals = Shared::new(&mut self.renewals);
+        let renewals = SharedSlice::new(&mut self.renewals);
         crate::parallel::thread_pool::run(threads.min(renewals.len() / 64 + 1), |worker| {
             for k in worker.share(renewals.len()) {
                 renewals.change(k, |renewal| renewing.write(found, renewal));
@@ -374,31 +374,31 @@ impl<S: Space> RealTime<S> {
         });
         for renewal in self.renewals.iter().filter(|renewal| renewal.is_regrouped) {
             let touched = &found[renewal.part].touched[renewal.manner];
-            self.patches.note_pair(touched.pair);
+            self.manifolds.note_pair(touched.pair);
         }
         for &pair in found.iter().flat_map(|part| &part.regrouped) {
-            self.patches.note_pair(pair);
+            self.manifolds.note_pair(pair);
         }
     }
 
-    /// Takes over what few patches have changed. Returns whether no more than that is needed.
+    /// Takes over what few manifolds have changed. Returns whether no more than that is needed.
     fn revise_graph(&mut self, bodies: &Bodies<S>) -> bool {
-        self.patches.sort_changes();
-        let (patches, sleep) = (&self.patches, &self.sleep);
-        let changes = patches.changes();
+        self.manifolds.sort_changes();
+        let (manifolds, sleep) = (&self.manifolds, &self.sleep);
+        let changes = manifolds.changes();
         if changes.is_empty() {
             return true;
         }
         let moves = (0..bodies.len()).map(|k| bodies.is_dynamic(k) && !sleep.is_asleep(k));
         changes.len() < bodies.len() / 4
             && moves.eq(self.graph.moves.iter().copied())
-            && self.graph.revise(changes, |pair| patches.edges_of(pair))
+            && self.graph.revise(changes, |pair| manifolds.edges_of(pair))
     }
 
     /// Colours the bodies that move anew.
     fn rebuild_graph(&mut self, bodies: &Bodies<S>, threads: u32) {
         self.edges.clear();
-        self.edges.extend(self.patches.edges());
+        self.edges.extend(self.manifolds.edges());
         let (sleep, links) = (&self.sleep, &self.links);
         let moves: Vec<bool> = (0..bodies.len())
             .map(|k| bodies.is_dynamic(k) && !sleep.is_asleep(k))
@@ -418,18 +418,18 @@ impl<S: Space> RealTime<S> {
             after: options.sleep_after,
             speed: options.sleep_speed,
         };
-        let ties = ties(&self.patches, &self.links);
+        let ties = ties(&self.manifolds, &self.links);
         if self.sleep.settle(bodies, ties, &rule) {
             for k in (0..bodies.len()).filter(|&k| self.sleep.is_asleep(k)) {
                 self.columns.rest(k);
             }
-            self.patches.note_change();
+            self.manifolds.note_change();
         }
     }
 
     /// All contacts with the impulses of the last step.
     pub(crate) fn contacts(&self, bodies: &Bodies<S>, dt: f64) -> Vec<Contact<S>> {
-        self.patches.contacts(bodies, &self.strikes, dt)
+        self.manifolds.contacts(bodies, &self.impacts, dt)
     }
 }
 
@@ -438,10 +438,10 @@ struct Leaving<'a, S: Space> {
     bodies: &'a Bodies<S>,
     settings: StepSettings<S>,
     bases: Bases<'a, S>,
-    is_dirty: Shared<'a, bool>,
-    reach: Shared<'a, f64>,
-    travel: Shared<'a, f64>,
-    cases: Shared<'a, Option<Case<S>>>,
+    is_dirty: SharedSlice<'a, bool>,
+    reach: SharedSlice<'a, f64>,
+    travel: SharedSlice<'a, f64>,
+    cases: SharedSlice<'a, Option<OrientedBounds<S>>>,
 }
 
 impl<S: Space> Leaving<'_, S> {
@@ -480,13 +480,15 @@ impl<S: Space> Leaving<'_, S> {
 }
 
 /// Pairs of bodies that touch or are tied.
-fn ties<S: Space>(patches: &Patches<S>, links: &Links<S>) -> impl Iterator<Item = [u32; 2]> {
-    let touching = patches.iter().map(|(_, patch)| [patch.a, patch.b]);
+fn ties<S: Space>(manifolds: &Manifolds<S>, links: &Links<S>) -> impl Iterator<Item = [u32; 2]> {
+    let touching = manifolds
+        .iter()
+        .map(|(_, manifold)| [manifold.a, manifold.b]);
     touching.chain(links.ties())
 }
 
 /// The box around a body whose base pose is `base`.
-fn case<S: Space>(bodies: &Bodies<S>, k: usize, base: &Pose<S>) -> Option<Case<S>> {
+fn case<S: Space>(bodies: &Bodies<S>, k: usize, base: &Pose<S>) -> Option<OrientedBounds<S>> {
     let bounds = bodies.bounds[k].as_ref()?;
-    Some(Case::new(bounds, base))
+    Some(OrientedBounds::new(bounds, base))
 }

@@ -8,11 +8,11 @@ use super::manifold_update::{Found, Renewing, Touched};
 use crate::contact::detection::{Lookahead, touch};
 use crate::contact::rules::PairRules;
 use crate::geometry::Space;
-use crate::geometry::oriented_bounds::Case;
+use crate::geometry::oriented_bounds::OrientedBounds;
 use crate::geometry::shape::{ContactPoint, Geometry};
 use crate::math::algebra::Linear;
 use crate::model::body::Bodies;
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 
 /// Pairs that are worth a thread.
@@ -21,7 +21,7 @@ const WORTH: usize = 256;
 const PARTS: usize = 8;
 
 /// What pairs are looked at with.
-pub(crate) struct Watch<'a, S: Space> {
+pub(crate) struct NarrowPhase<'a, S: Space> {
     pub(crate) bodies: &'a Bodies<S>,
     pub(crate) rules: &'a PairRules<'a, S>,
     pub(crate) ahead: Lookahead,
@@ -30,13 +30,13 @@ pub(crate) struct Watch<'a, S: Space> {
     /// How far each body can move in the step, half of the contact margin included, m.
     pub(crate) reach: &'a [f64],
     /// Boxes around the bodies at their base poses.
-    pub(crate) cases: &'a [Option<Case<S>>],
+    pub(crate) cases: &'a [Option<OrientedBounds<S>>],
     /// How far each body has moved at most since the world began, m.
     pub(crate) travel: &'a [f64],
 }
 
-impl<S: Space> Watch<'_, S> {
-    /// Looks at all pairs with a dirty body and writes the patches that go on; the lists of what
+impl<S: Space> NarrowPhase<'_, S> {
+    /// Looks at all pairs with a dirty body and writes the manifolds that go on; the lists of what
     /// begins and ends are in the order of pairs.
     pub(crate) fn look(
         &self,
@@ -44,12 +44,12 @@ impl<S: Space> Watch<'_, S> {
         threads: usize,
         found: &mut Vec<Found<S>>,
     ) {
-        let count = renewing.patches.pair_count();
+        let count = renewing.manifolds.pair_count();
         let threads = threads.min(count / WORTH + 1);
         // Those that move are seldom spread evenly.
         let parts = if threads > 1 { PARTS * threads } else { 1 };
         found.resize_with(parts, Found::default);
-        let lists = Shared::new(found);
+        let lists = SharedSlice::new(found);
         thread_pool::deal(threads, parts, |k| {
             lists.change(k, |found| {
                 found.clear();
@@ -68,8 +68,8 @@ impl<S: Space> Watch<'_, S> {
         points: &mut Vec<ContactPoint<S>>,
         found: &mut Found<S>,
     ) {
-        let patches = &renewing.patches;
-        let pair = patches.pair(index);
+        let manifolds = &renewing.manifolds;
+        let pair = manifolds.pair(index);
         let (a, b) = (pair.a as usize, pair.b as usize);
         if !(self.is_dirty[a] || self.is_dirty[b]) {
             return;
@@ -79,13 +79,13 @@ impl<S: Space> Watch<'_, S> {
         let travel = self.travel[a] + self.travel[b];
         // One of the two may be off its base pose now, and may have been when it was looked at.
         let slack = margin + 2.0 * OFF * self.ahead.margin;
-        if patches.free_until(index) - travel > slack {
+        if manifolds.free_until(index) - travel > slack {
             return;
         }
         let mut apart = clearance(self.bodies, a, b);
         // What touched does so still, as a rule.
         if apart <= slack
-            && !patches.touches(index)
+            && !manifolds.touches(index)
             && let (Some(one), Some(other)) = (&self.cases[a], &self.cases[b])
         {
             // Cases are where bodies were when they last left their base pose.
@@ -97,7 +97,7 @@ impl<S: Space> Watch<'_, S> {
         }
         if !points.is_empty() {
             let manner = self.rules.adjust(self.bodies, (a, b), points);
-            if let Some(at) = patches.continued(index, points) {
+            if let Some(at) = manifolds.continued(index, points) {
                 if renewing.renew(at, (pair, &manner), points, false) {
                     found.regrouped.push(pair);
                 }
@@ -114,8 +114,8 @@ impl<S: Space> Watch<'_, S> {
                 return;
             }
         }
-        patches.set_free_until(index, travel + apart);
-        if patches.touches(index) {
+        manifolds.set_free_until(index, travel + apart);
+        if manifolds.touches(index) {
             found.parted.push(index as u32);
         }
     }

@@ -15,7 +15,7 @@ use crate::geometry::bvh::median_split::Tree;
 use crate::geometry::shape::{Bounds, Geometry};
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::Bodies;
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 use serde::{Deserialize, Serialize};
 
@@ -95,8 +95,8 @@ impl<S: Space> Pairs<S> {
         self.boxes.resize(bodies.len(), None);
         self.is_known.resize(bodies.len(), false);
         let threads = threads.min(candidates.len() / WORTH + 1);
-        let boxes = Shared::new(&mut self.boxes);
-        let is_known = Shared::new(&mut self.is_known);
+        let boxes = SharedSlice::new(&mut self.boxes);
+        let is_known = SharedSlice::new(&mut self.is_known);
         let moved = in_parts(candidates, threads, |part, moved| {
             for &k in part {
                 let body = k as usize;
@@ -209,7 +209,7 @@ fn in_parts<T: Send>(
 fn renew_box<S: Space>(
     bodies: &Bodies<S>,
     body: usize,
-    boxes: &Shared<'_, Option<Bounds<S>>>,
+    boxes: &SharedSlice<'_, Option<Bounds<S>>>,
     ahead: &Lookahead,
 ) -> Option<bool> {
     let tight = bodies.shape[body].bounds(&bodies.origin(body))?;

@@ -1,8 +1,8 @@
 //! One hit: what an impulse at a point does to the two bodies that meet there.
 
 use super::articulation::{Links, Spot};
-use super::impacts::StrikeLaw;
-use super::manifold_store::Patch;
+use super::impacts::ImpactRule;
+use super::manifold_store::Manifold;
 use crate::geometry::Space;
 use crate::geometry::shape::ContactPoint;
 use crate::math::algebra::{Components, Linear};
@@ -12,7 +12,7 @@ use crate::model::body::{Bodies, Motion};
 const MOST_TURN: f64 = 0.2;
 
 /// What impacts change.
-pub(crate) struct Struck<'a, S: Space> {
+pub(crate) struct HitBodies<'a, S: Space> {
     pub(crate) bodies: &'a mut Bodies<S>,
     pub(crate) links: &'a mut Links<S>,
 }
@@ -46,13 +46,13 @@ impl Closing {
     /// would have taken them from its start.
     pub(super) fn of<S: Space>(
         (bodies, late): (&Bodies<S>, &[Motion<S>]),
-        patch: &Patch<S>,
+        manifold: &Manifold<S>,
         at: &ContactPoint<S>,
-        law: &StrikeLaw<S>,
+        law: &ImpactRule<S>,
     ) -> Self {
-        let ends = [patch.a as usize, patch.b as usize];
+        let ends = [manifold.a as usize, manifold.b as usize];
         let arms = ends.map(|k| at.position - bodies.position[k]);
-        let speed = -at.normal.dot(velocity(bodies, ends, arms) + patch.slide);
+        let speed = -at.normal.dot(velocity(bodies, ends, arms) + manifold.slide);
         let moved = |side: usize| match late.get(ends[side]) {
             Some(late) => at
                 .normal
@@ -68,19 +68,19 @@ impl Closing {
             speed,
             falls: -law.fallen(bodies, ends, at.normal),
             excess: speed - gap / law.dt,
-            bounces: patch.surface.restitution > 0.0 && speed > law.threshold && is_there,
+            bounces: manifold.surface.restitution > 0.0 && speed > law.threshold && is_there,
         }
     }
 
     /// Whether the point hits in this step.
-    pub(super) fn hits<S: Space>(&self, law: &StrikeLaw<S>) -> bool {
+    pub(super) fn hits<S: Space>(&self, law: &ImpactRule<S>) -> bool {
         let early = law.early.min(0.5 * self.falls);
         self.excess > law.least || self.bounces && self.excess > -early
     }
 
     /// When it hits, s from the start of the step, and how fast, m/s: its gap is
     /// $d - ut - \tfrac12 at^2$ until then.
-    fn impact<S: Space>(&self, law: &StrikeLaw<S>) -> (f64, f64) {
+    fn impact<S: Space>(&self, law: &ImpactRule<S>) -> (f64, f64) {
         let square = self.speed * self.speed + 2.0 * self.falls / law.dt * self.gap;
         let speed = square.max(0.0).sqrt();
         ((2.0 * self.gap / (self.speed + speed)).min(law.dt), speed)
@@ -91,25 +91,25 @@ impl Closing {
 pub(super) type Answering<'a, S> = (&'a [Answer<S>], &'a mut [Motion<S>]);
 
 /// Lets one point hit, if it does: the impulse on B, N·s, and the speed of a rebound, m/s.
-pub(super) fn strike_point<S: Space>(
-    (struck, (answers, late)): (&mut Struck<'_, S>, Answering<'_, S>),
-    patch: &Patch<S>,
+pub(super) fn impact_point<S: Space>(
+    (struck, (answers, late)): (&mut HitBodies<'_, S>, Answering<'_, S>),
+    manifold: &Manifold<S>,
     at: &ContactPoint<S>,
-    law: &StrikeLaw<S>,
+    law: &ImpactRule<S>,
 ) -> Option<(S::Vector, Option<f64>)> {
     let bodies = &*struck.bodies;
-    let closing = Closing::of((bodies, &*late), patch, at, law);
+    let closing = Closing::of((bodies, &*late), manifold, at, law);
     if !closing.hits(law) {
         return None;
     }
-    let ends = [patch.a as usize, patch.b as usize];
+    let ends = [manifold.a as usize, manifold.b as usize];
     let arms = ends.map(|k| at.position - bodies.position[k]);
     let spot = Spot { ends, arms };
     let before = ends.map(|k| bodies.motion[k]);
     let (time, speed) = closing.impact(law);
     // What does not bounce closes its gap by the end of the step.
     let change = if closing.bounces {
-        (1.0 + patch.surface.restitution) * speed
+        (1.0 + manifold.surface.restitution) * speed
     } else {
         closing.excess
     };
@@ -122,7 +122,7 @@ pub(super) fn strike_point<S: Space>(
     let pressed = change / answer;
     let mut impulse = at.normal * pressed;
     struck.push(answers, &spot, at.normal, pressed);
-    let after = velocity(struck.bodies, ends, arms) + patch.slide;
+    let after = velocity(struck.bodies, ends, arms) + manifold.slide;
     let slip = after - at.normal * at.normal.dot(after);
     let slip_speed = slip.length();
     if slip_speed > 0.0 {
@@ -130,7 +130,7 @@ pub(super) fn strike_point<S: Space>(
         let answer = struck.answer_along(answers, &spot, along);
         // What joints hold fast does not slip.
         if answer > 0.0 {
-            let drag = -(slip_speed / answer).min(patch.surface.friction * pressed);
+            let drag = -(slip_speed / answer).min(manifold.surface.friction * pressed);
             struck.push(answers, &spot, along, drag);
             impulse += along * drag;
         }
@@ -158,7 +158,7 @@ pub(super) fn velocity<S: Space>(
     of(1) - of(0)
 }
 
-impl<S: Space> Struck<'_, S> {
+impl<S: Space> HitBodies<'_, S> {
     /// What a unit impulse along a direction changes of the velocity along it, 1/kg.
     fn answer_along(&mut self, answers: [&Answer<S>; 2], spot: &Spot<S>, along: S::Vector) -> f64 {
         let tied = if self.links.is_empty() {

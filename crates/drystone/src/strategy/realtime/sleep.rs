@@ -8,7 +8,7 @@
 
 use crate::geometry::Space;
 use crate::math::algebra::Linear;
-use crate::math::union_find::Forest;
+use crate::math::union_find::UnionFind;
 use crate::model::body::{Bodies, Kind, Motion};
 use serde::{Deserialize, Serialize};
 
@@ -126,7 +126,7 @@ impl Sleep {
         ties: impl Iterator<Item = [u32; 2]>,
         rule: &SleepRule,
     ) -> bool {
-        let mut forest = Forest::new(bodies.len());
+        let mut forest = UnionFind::new(bodies.len());
         for ends in ties {
             let [a, b] = ends.map(|k| k as usize);
             if bodies.is_dynamic(a) && bodies.is_dynamic(b) {

@@ -24,7 +24,7 @@ use crate::strategy::step::StepSettings;
 impl<S: Space> RealTime<S> {
     /// Contact points that the last step had.
     pub(crate) fn contact_count(&self) -> usize {
-        self.patches.point_count()
+        self.manifolds.point_count()
     }
 
     /// The last substep of the step that has just been made, as a contact problem with its answer.
@@ -50,7 +50,7 @@ impl<S: Space> RealTime<S> {
         });
         let mut tugs = vec![Motion::<S>::default(); bodies.len()];
         if options.substeps == 1 {
-            self.strikes.for_each_tug(|k, change| {
+            self.impacts.for_each_tug(|k, change| {
                 tugs[k].linear += change.linear;
                 tugs[k].spin += change.spin;
             });
@@ -86,10 +86,10 @@ impl<S: Space> RealTime<S> {
         let solved = self.contacts(bodies, settings.dt);
         let mut contact_of_row = Vec::new();
         let mut contacts = solved.iter().enumerate();
-        for (at, patch) in self.patches.iter() {
+        for (at, manifold) in self.manifolds.iter() {
             let moves = |k: u32| bodies.is_dynamic(k as usize) && !self.is_asleep(k as usize);
-            let is_awake = moves(patch.a) || moves(patch.b);
-            for (k, point) in patch.points[..patch.count].iter().enumerate() {
+            let is_awake = moves(manifold.a) || moves(manifold.b);
+            for (k, point) in manifold.points[..manifold.count].iter().enumerate() {
                 let Some((index, contact)) = contacts.next() else {
                     continue;
                 };
@@ -98,21 +98,21 @@ impl<S: Space> RealTime<S> {
                 }
                 contact_of_row.push(index as u32);
                 let mut sides = [
-                    self.side(bodies, patch.a, point),
-                    self.side(bodies, patch.b, point),
+                    self.side(bodies, manifold.a, point),
+                    self.side(bodies, manifold.b, point),
                 ];
                 put_on_belt(bodies, contact, &mut sides, &mut problem);
-                let mut target = -self.patches.records.gap::<S>(at, k) / h;
-                let mut impulse = vector::<S>(self.patches.records.force::<S>(at, k)) * h;
-                if let Some(strike) = self.strikes.of(at).filter(|_| options.substeps == 1) {
-                    target = strike.rebound[k].map_or(target, |speed| speed.max(target));
-                    impulse += S::to_local(&patch.basis, strike.impulse[k]);
+                let mut target = -self.manifolds.records.gap::<S>(at, k) / h;
+                let mut impulse = vector::<S>(self.manifolds.records.force::<S>(at, k)) * h;
+                if let Some(impact) = self.impacts.of(at).filter(|_| options.substeps == 1) {
+                    target = impact.rebound[k].map_or(target, |speed| speed.max(target));
+                    impulse += S::to_local(&manifold.basis, impact.impulse[k]);
                 }
                 problem.rows.push(Row {
                     a: sides[0],
                     b: sides[1],
-                    basis: patch.basis,
-                    mu: patch.surface.friction,
+                    basis: manifold.basis,
+                    mu: manifold.surface.friction,
                     target,
                 });
                 impulses.local.push(impulse);
@@ -150,7 +150,7 @@ impl<S: Space> RealTime<S> {
     fn last_substep(&self, k: usize, h: f64, options: &Realtime) -> (Motion<S>, Motion<S>) {
         let (mut before, mut free) = self.columns.last_substep(k, h);
         if options.substeps == 1 {
-            let taken = self.strikes.change(k, &before);
+            let taken = self.impacts.change(k, &before);
             for motion in [&mut before, &mut free] {
                 motion.linear += taken.linear;
                 motion.spin += taken.spin;
@@ -176,8 +176,8 @@ impl<S: Space> RealTime<S> {
         let ahead = settings.lookahead();
         let mut contacts = Vec::new();
         let mut points = Vec::new();
-        for index in 0..self.patches.pair_count() {
-            let pair = self.patches.pair(index);
+        for index in 0..self.manifolds.pair_count() {
+            let pair = self.manifolds.pair(index);
             let (a, b) = (pair.a as usize, pair.b as usize);
             if clearance(bodies, a, b) > 0.0 {
                 continue;

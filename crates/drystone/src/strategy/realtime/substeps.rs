@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::articulation;
-use super::articulation::{LinkLaw, Linkage, March, Team};
+use super::articulation::{ArticulationLanes, LinkLaw, Linkage, March};
 use super::body_columns::{Flight, column, drift, get};
 use super::contact_graph::{Batch, Graph};
 use super::half_kicks::{Kick, half_kick};
-use super::impacts::Strikes;
+use super::impacts::Impacts;
 use super::manifold;
 use super::manifold::{Field, Law};
 use super::{Circumstances, RealTime, Realtime, manifold_forces};
@@ -18,7 +18,7 @@ use crate::geometry::Space;
 use crate::geometry::shape::Pose;
 use crate::math::algebra::Linear;
 use crate::model::body::{Bodies, Kind, Motion};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 use crate::parallel::thread_pool::Worker;
 
@@ -46,21 +46,21 @@ enum Mover {
     /// Its linkage, apart from all others.
     Linkage,
     /// Its linkage, in the rounds.
-    Team,
+    ArticulationLanes,
     /// Rounds over bodies.
     Rounds,
 }
 
 /// Where bodies are after a step.
 #[derive(Clone, Debug)]
-pub(crate) struct Outcome<S: Space> {
+pub(crate) struct SubstepResults<S: Space> {
     movers: Vec<Mover>,
     position: Vec<S::Vector>,
     rotation: Vec<S::Rotation>,
     motion: Vec<Motion<S>>,
 }
 
-impl<S: Space> Default for Outcome<S> {
+impl<S: Space> Default for SubstepResults<S> {
     fn default() -> Self {
         Self {
             movers: Vec::new(),
@@ -71,7 +71,7 @@ impl<S: Space> Default for Outcome<S> {
     }
 }
 
-impl<S: Space> Outcome<S> {
+impl<S: Space> SubstepResults<S> {
     /// Makes room for as many bodies as there are.
     fn make_room(&mut self, bodies: &Bodies<S>) {
         if self.position.len() != bodies.len() {
@@ -93,10 +93,10 @@ impl<S: Space> Outcome<S> {
 struct Arrival<'a, S: Space> {
     movers: &'a [Mover],
     bases: &'a [Pose<S>],
-    strikes: &'a Strikes<S>,
-    position: Shared<'a, S::Vector>,
-    rotation: Shared<'a, S::Rotation>,
-    motion: Shared<'a, Motion<S>>,
+    impacts: &'a Impacts<S>,
+    position: SharedSlice<'a, S::Vector>,
+    rotation: SharedSlice<'a, S::Rotation>,
+    motion: SharedSlice<'a, Motion<S>>,
 }
 
 /// How bodies are moved by forces.
@@ -132,7 +132,7 @@ impl<S: Space> Arrival<'_, S> {
         }
         let kick = Kick {
             acceleration: fall.acceleration(k),
-            offset: self.strikes.late_by(k, 1.0 / f64::from(fall.substeps)),
+            offset: self.impacts.late_by(k, 1.0 / f64::from(fall.substeps)),
             h: fall.h,
             may_start: self.movers[k] == Mover::Rounds,
         };
@@ -165,7 +165,7 @@ impl<S: Space> Arrival<'_, S> {
                 field.drift.write(k + 1, column::<S>(&drift));
                 flight.fall(k, &acceleration);
             }
-            (Mover::Team | Mover::Rounds, _) => {
+            (Mover::ArticulationLanes | Mover::Rounds, _) => {
                 let drift: Motion<S> = get(&field.drift.read(k + 1));
                 pose.position = self.bases[k].position + drift.linear;
                 pose.rotation = S::turn(self.bases[k].rotation, drift.spin);
@@ -185,7 +185,7 @@ impl<S: Space> Arrival<'_, S> {
 
 /// Some teams, and their linkages.
 struct Hand<'a, S: Space> {
-    teams: &'a mut [Team],
+    teams: &'a mut [ArticulationLanes],
     linkages: &'a mut [Linkage<S>],
 }
 
@@ -211,7 +211,11 @@ struct Dealt<'a, S: Space> {
 }
 
 impl<'a, S: Space> Dealt<'a, S> {
-    fn new(teams: &'a mut [Team], linkages: &'a mut [Linkage<S>], threads: usize) -> Self {
+    fn new(
+        teams: &'a mut [ArticulationLanes],
+        linkages: &'a mut [Linkage<S>],
+        threads: usize,
+    ) -> Self {
         let count = teams.len();
         let mut rest = Hand { teams, linkages };
         let first = Mutex::new(rest.split_off(count / threads));
@@ -224,7 +228,7 @@ impl<'a, S: Space> Dealt<'a, S> {
     }
 
     /// Lets a thread act on its teams.
-    fn for_each(&self, thread: usize, act: &dyn Fn(&mut Team, &mut [Linkage<S>])) {
+    fn for_each(&self, thread: usize, act: &dyn Fn(&mut ArticulationLanes, &mut [Linkage<S>])) {
         let own = match thread.checked_sub(1) {
             Some(k) => self.others.get(k),
             None => Some(&self.first),
@@ -289,7 +293,7 @@ impl<S: Space> Rounds<'_, S> {
         }
     }
 
-    /// Prepares the patches for a substep, each thread those that it will work on.
+    /// Prepares the manifolds for a substep, each thread those that it will work on.
     fn begin(&self, worker: &Worker<'_>) {
         let graph = self.graph;
         let begin = |batch: &Batch, mine: Range<usize>| {
@@ -327,7 +331,7 @@ impl<S: Space> RealTime<S> {
     }
 
     /// Says where bodies are whose linkages touch nothing.
-    fn write_marched(&mut self, outcome: &mut Outcome<S>, threads: usize) {
+    fn write_marched(&mut self, outcome: &mut SubstepResults<S>, threads: usize) {
         let links = &self.links;
         let count: usize = links.marched().map(Linkage::len).sum();
         for linkage in links.marched() {
@@ -335,9 +339,9 @@ impl<S: Space> RealTime<S> {
         }
         let bases = self.columns.share_bases();
         let movers = &outcome.movers;
-        let position = Shared::new(&mut outcome.position);
-        let rotation = Shared::new(&mut outcome.rotation);
-        let motion = Shared::new(&mut outcome.motion);
+        let position = SharedSlice::new(&mut outcome.position);
+        let rotation = SharedSlice::new(&mut outcome.rotation);
+        let motion = SharedSlice::new(&mut outcome.motion);
         thread_pool::run(threads.min(count / WORTH + 1), |worker| {
             for linkage in links.marched() {
                 for (k, pose, new) in linkage.states(worker.share(linkage.len())) {
@@ -377,7 +381,7 @@ impl<S: Space> RealTime<S> {
             Kind::Kinematic(_) => Mover::Script,
             Kind::Particle | Kind::Rigid if self.links.marches(k) => Mover::Linkage,
             Kind::Particle | Kind::Rigid if !self.is_in_columns(k) => Mover::Forces,
-            Kind::Particle | Kind::Rigid if self.links.couples(k) => Mover::Team,
+            Kind::Particle | Kind::Rigid if self.links.couples(k) => Mover::ArticulationLanes,
             Kind::Particle | Kind::Rigid => Mover::Rounds,
         };
         movers.clear();
@@ -390,7 +394,7 @@ impl<S: Space> RealTime<S> {
         bodies: &Bodies<S>,
         options: &Realtime,
         around: &Circumstances<'_, S>,
-        outcome: &mut Outcome<S>,
+        outcome: &mut SubstepResults<S>,
     ) {
         let h = around.settings.dt / f64::from(options.substeps);
         let (law, link_law) = (law(options, around, h), link_law(around, h));
@@ -419,21 +423,22 @@ impl<S: Space> RealTime<S> {
             &self.columns,
         );
         let joints = self.links.ties().count();
-        let (field, flight, bases) = self.columns.share(&mut self.patches.records);
+        let (field, flight, bases) = self.columns.share(&mut self.manifolds.records);
         let arrival = Arrival {
             movers: &outcome.movers,
             bases,
-            strikes: &self.strikes,
-            position: Shared::new(&mut outcome.position),
-            rotation: Shared::new(&mut outcome.rotation),
-            motion: Shared::new(&mut outcome.motion),
+            impacts: &self.impacts,
+            position: SharedSlice::new(&mut outcome.position),
+            rotation: SharedSlice::new(&mut outcome.rotation),
+            motion: SharedSlice::new(&mut outcome.motion),
         };
         // Less work than this is not worth meeting at barriers for.
         let worth = ((self.graph.records.len() + joints / 8) / 64).max(bodies.len() / 1024) + 1;
         let threads = (around.settings.threads as usize).min(worth).max(1);
         let has_coupled = self.links.linkages.iter().any(Linkage::is_coupled);
         let linkages = Dealt::new(&mut self.links.teams, &mut self.links.linkages, threads);
-        let link = |worker: &Worker<'_>, act: &dyn Fn(&mut Team, &mut [Linkage<S>])| {
+        let link = |worker: &Worker<'_>,
+                    act: &dyn Fn(&mut ArticulationLanes, &mut [Linkage<S>])| {
             if has_coupled {
                 linkages.for_each(worker.index(), act);
                 worker.wait();

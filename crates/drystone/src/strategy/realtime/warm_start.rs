@@ -7,7 +7,7 @@
 //! are ignored. It is a better start than zero, and right for stacks that are evenly built.
 
 use super::contact_graph::Graph;
-use super::manifold_store::Patches;
+use super::manifold_store::Manifolds;
 use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::Bodies;
@@ -15,10 +15,10 @@ use crate::model::body::Bodies;
 /// Cosine from the vertical below which a contact is no support.
 const STEEP: f64 = 0.3;
 
-/// Gives forces to patches that have none, between bodies that are at rest. `slow` is the speed of
+/// Gives forces to manifolds that have none, between bodies that are at rest. `slow` is the speed of
 /// a body at rest at most, m/s.
 pub(crate) fn guess_loads<S: Space>(
-    patches: &mut Patches<S>,
+    manifolds: &mut Manifolds<S>,
     graph: &Graph,
     bodies: &Bodies<S>,
     gravity: S::Vector,
@@ -51,21 +51,21 @@ pub(crate) fn guess_loads<S: Space>(
         }
         supports.clear();
         let mut is_known = false;
-        for (record, other, side) in graph.patches_of(body) {
-            let patch = record - 1;
-            let cosine = side * up.dot(patches.normal(patch));
+        for (record, other, side) in graph.manifolds_of(body) {
+            let manifold = record - 1;
+            let cosine = side * up.dot(manifolds.normal(manifold));
             if cosine > STEEP {
-                is_known |= patches.carries(patch);
-                supports.push((patch, other, cosine));
+                is_known |= manifolds.carries(manifold);
+                supports.push((manifold, other, cosine));
             }
         }
         let squares: f64 = supports.iter().map(|(_, _, c)| c * c).sum();
         if is_known || squares == 0.0 {
             continue;
         }
-        for &(patch, other, cosine) in &supports {
+        for &(manifold, other, cosine) in &supports {
             let force = load[body] * cosine / squares;
-            patches.set_force(patch, force);
+            manifolds.set_force(manifold, force);
             load[other as usize] += force * cosine;
         }
     }

@@ -3,7 +3,7 @@
 use super::filter::{Filter, QueryError};
 use super::{CastHit, Nearest, Ray, RayHit};
 use crate::geometry::Space;
-use crate::geometry::bvh::nearest_first::{Hierarchy, Path, distance_to};
+use crate::geometry::bvh::nearest_first::{NearestFirstTree, Path, distance_to};
 use crate::geometry::shape::{Bounds, Geometry, Meeting, Pose};
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, BodyId};
@@ -28,7 +28,7 @@ use crate::model::body::{Bodies, BodyId};
 #[derive(Clone, Debug)]
 pub struct QueryTree<'w, S: Space> {
     bodies: &'w Bodies<S>,
-    hierarchy: Hierarchy<S>,
+    hierarchy: NearestFirstTree<S>,
     /// Half-spaces, which no box holds.
     unbounded: Vec<u32>,
 }
@@ -47,7 +47,7 @@ impl<'w, S: Space> QueryTree<'w, S> {
         }
         Self {
             bodies,
-            hierarchy: Hierarchy::new(items),
+            hierarchy: NearestFirstTree::new(items),
             unbounded,
         }
     }
@@ -257,7 +257,7 @@ impl<'w, S: Space> QueryTree<'w, S> {
         found
     }
 
-    /// [`Hierarchy::search`] over the bodies that the filter admits; half-spaces come first.
+    /// [`NearestFirstTree::search`] over the bodies that the filter admits; half-spaces come first.
     fn search(
         &self,
         mut limit: f64,

@@ -7,7 +7,7 @@ use crate::model::body::{Bodies, Motion};
 use crate::model::deformable::Integrator;
 use crate::model::deformable::attachment::Attachment;
 use crate::model::deformable::store::Soft;
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 use crate::solver::SolverKind;
 
@@ -99,7 +99,7 @@ impl<S: Space> Elastic<'_, S> {
         for (place, (soft, &is_apart)) in all.enumerate() {
             let Some(soft) = soft else { continue };
             if let Some(free) = free.filter(|_| is_apart) {
-                let (forces, starred) = (Shared::new(&mut ledger.forces), &self.starred);
+                let (forces, starred) = (SharedSlice::new(&mut ledger.forces), &self.starred);
                 let threads = self.rule.threads as usize;
                 thread_pool::run_over(soft.nodes.len(), threads, |part| {
                     let nodes = soft.nodes[part].iter().map(|&k| k as usize);

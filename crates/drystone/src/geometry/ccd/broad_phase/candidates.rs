@@ -32,14 +32,14 @@ impl<S: Space> BroadPhase<S> {
             None => {
                 // What is known has been checked.
                 let (start, end) = (swept.start.len(), swept.end.len());
-                if start != end || !self.bundles.are_of(mesh, end) {
+                if start != end || !self.clusters.are_of(mesh, end) {
                     check(mesh, start, end)?;
                 }
                 (0..start).try_for_each(|v| check_vertex(swept, v))?;
             }
         }
         if S::DIM == 3 {
-            return Ok(self.bundles.gather(mesh, swept, asked, keep));
+            return Ok(self.clusters.gather(mesh, swept, asked, keep));
         }
         self.gather_flat(mesh, swept, asked, keep)
     }

@@ -1,32 +1,32 @@
-//! Bundles that share a vertex.
+//! Clusters that share a vertex.
 //!
-//! Boxes and planes tell little of two such bundles: they touch. But which of them are kin is a
+//! Boxes and planes tell little of two such clusters: they touch. But which of them are kin is a
 //! matter of the mesh and not of where it is, so they are listed once, and left out elsewhere.
 
-use super::cluster::{Bundle, NONE};
+use super::cluster::{Cluster, NONE};
 
 /// Kin with larger numbers that are looked at together.
 const LATER: usize = 16;
 
-/// Which bundles share vertices.
+/// Which clusters share vertices.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kin {
-    /// Bundles that share a vertex with each bundle, rising, and where each one's start.
+    /// Clusters that share a vertex with each cluster, rising, and where each one's start.
     list: Vec<u32>,
     starts: Vec<u32>,
-    /// Those of each bundle with larger numbers, padded by [`NONE`]; where they are too many for it,
+    /// Those of each cluster with larger numbers, padded by [`NONE`]; where they are too many for it,
     /// the last of them is not padding.
     later: Vec<[u32; LATER]>,
 }
 
 impl Kin {
-    /// Of bundles, with the bundles that hold each vertex.
-    pub(super) fn new<'h>(bundles: &[Bundle], holders: impl Fn(u32) -> &'h [u32]) -> Self {
+    /// Of clusters, with the clusters that hold each vertex.
+    pub(super) fn new<'h>(clusters: &[Cluster], holders: impl Fn(u32) -> &'h [u32]) -> Self {
         let mut kin = Self::default();
         kin.starts.push(0);
-        for (k, bundle) in bundles.iter().enumerate() {
+        for (k, cluster) in clusters.iter().enumerate() {
             let k = k as u32;
-            let mut own: Vec<u32> = (bundle.vertices())
+            let mut own: Vec<u32> = (cluster.vertices())
                 .flat_map(|v| holders(v).iter().copied())
                 .filter(|&other| other != k)
                 .collect();
@@ -43,20 +43,20 @@ impl Kin {
         kin
     }
 
-    /// The bundles that share a vertex with one.
-    pub(super) fn of(&self, bundle: usize) -> &[u32] {
-        let [start, end] = [bundle, bundle + 1].map(|k| self.starts[k] as usize);
+    /// The clusters that share a vertex with one.
+    pub(super) fn of(&self, cluster: usize) -> &[u32] {
+        let [start, end] = [cluster, cluster + 1].map(|k| self.starts[k] as usize);
         &self.list[start..end]
     }
 
-    /// Pairs of a bundle and those of its kin that have larger numbers.
-    pub(super) fn pairs_of(&self, bundle: usize) -> impl Iterator<Item = [u32; 2]> {
-        let first = bundle as u32;
-        let later = self.of(bundle).iter().filter(move |&&k| k > first);
+    /// Pairs of a cluster and those of its kin that have larger numbers.
+    pub(super) fn pairs_of(&self, cluster: usize) -> impl Iterator<Item = [u32; 2]> {
+        let first = cluster as u32;
+        let later = self.of(cluster).iter().filter(move |&&k| k > first);
         later.map(move |&second| [first, second])
     }
 
-    /// Whether two bundles share a vertex, the smaller number first.
+    /// Whether two clusters share a vertex, the smaller number first.
     #[inline(always)]
     pub(super) fn has(&self, [first, second]: [usize; 2]) -> bool {
         let (row, second) = (&self.later[first], second as u32);

@@ -1,19 +1,19 @@
-//! Bundles: vertices with the edges and faces whose lowest vertex they are.
+//! Clusters: vertices with the edges and faces whose lowest vertex they are.
 
 use super::swept_vertices::Point;
 use crate::geometry::ccd::broad_phase::Mesh;
 
-/// Edges, and faces, of a bundle at most.
+/// Edges, and faces, of a cluster at most.
 pub(super) const MOST: usize = 4;
-/// Vertices of a bundle between which planes are looked for.
+/// Vertices of a cluster between which planes are looked for.
 pub(super) const SPOTS: usize = 8;
 /// No vertex.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A vertex with some of the edges and faces whose lowest vertex it is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bundle {
-    /// The vertex, or [`NONE`] where another bundle has it.
+pub(super) struct Cluster {
+    /// The vertex, or [`NONE`] where another cluster has it.
     pub(super) vertex: u32,
     edge_count: u32,
     face_count: u32,
@@ -26,16 +26,16 @@ pub(super) struct Bundle {
     is_point: bool,
 }
 
-/// The vertices of a bundle, each once, padded by repetition of the last.
+/// The vertices of a cluster, each once, padded by repetition of the last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spots(pub(super) [u32; SPOTS]);
 
 impl Spots {
-    /// Of a bundle with too many vertices.
+    /// Of a cluster with too many vertices.
     const NOWHERE: Self = Self([NONE; SPOTS]);
 
-    fn of(bundle: &Bundle) -> Self {
-        let mut all: Vec<u32> = bundle.vertices().collect();
+    fn of(cluster: &Cluster) -> Self {
+        let mut all: Vec<u32> = cluster.vertices().collect();
         all.sort_unstable();
         all.dedup();
         match all.last() {
@@ -65,7 +65,7 @@ impl Spots {
     }
 }
 
-impl Bundle {
+impl Cluster {
     const EMPTY: Self = Self {
         vertex: NONE,
         edge_count: 0,
@@ -124,49 +124,49 @@ impl Bundle {
 }
 
 /// Ties edges and faces to their lowest vertices.
-pub(super) fn bind(mesh: &Mesh<'_>, vertices: usize) -> (Vec<Bundle>, Vec<Spots>) {
-    let own = |v: usize| Bundle {
+pub(super) fn bind(mesh: &Mesh<'_>, vertices: usize) -> (Vec<Cluster>, Vec<Spots>) {
+    let own = |v: usize| Cluster {
         vertex: v as u32,
-        ..Bundle::EMPTY
+        ..Cluster::EMPTY
     };
-    let mut bundles: Vec<Bundle> = (0..vertices).map(own).collect();
-    // The bundle of each vertex that still has room.
+    let mut clusters: Vec<Cluster> = (0..vertices).map(own).collect();
+    // The cluster of each vertex that still has room.
     let mut open: Vec<usize> = (0..vertices).collect();
     for (k, &ends) in mesh.edges.iter().enumerate() {
         let lowest = ends[0].min(ends[1]) as usize;
-        let bundle = with_room(&mut bundles, &mut open[lowest], |b| b.edge_count);
-        let at = bundle.edge_count as usize;
-        (bundle.edges[at], bundle.ends[at]) = (k as u32, ends);
-        bundle.edge_count += 1;
+        let cluster = with_room(&mut clusters, &mut open[lowest], |b| b.edge_count);
+        let at = cluster.edge_count as usize;
+        (cluster.edges[at], cluster.ends[at]) = (k as u32, ends);
+        cluster.edge_count += 1;
     }
     let mut open: Vec<usize> = (0..vertices).collect();
     let mut is_in_face = vec![false; vertices];
     for (k, &corners) in mesh.faces.iter().enumerate() {
         let lowest = corners[0].min(corners[1]).min(corners[2]) as usize;
-        let bundle = with_room(&mut bundles, &mut open[lowest], |b| b.face_count);
-        let at = bundle.face_count as usize;
-        (bundle.faces[at], bundle.corners[at]) = (k as u32, corners);
-        bundle.face_count += 1;
+        let cluster = with_room(&mut clusters, &mut open[lowest], |b| b.face_count);
+        let at = cluster.face_count as usize;
+        (cluster.faces[at], cluster.corners[at]) = (k as u32, corners);
+        cluster.face_count += 1;
         for v in corners {
             is_in_face[v as usize] = true;
         }
     }
-    for bundle in &mut bundles {
-        bundle.note_kind(&is_in_face);
+    for cluster in &mut clusters {
+        cluster.note_kind(&is_in_face);
     }
-    let spots = bundles.iter().map(Spots::of).collect();
-    (bundles, spots)
+    let spots = clusters.iter().map(Spots::of).collect();
+    (clusters, spots)
 }
 
-/// A bundle with room for one more, a new one if this one is full.
+/// A cluster with room for one more, a new one if this one is full.
 fn with_room<'b>(
-    bundles: &'b mut Vec<Bundle>,
+    clusters: &'b mut Vec<Cluster>,
     open: &mut usize,
-    count: impl Fn(&Bundle) -> u32,
-) -> &'b mut Bundle {
-    if count(&bundles[*open]) as usize == MOST {
-        *open = bundles.len();
-        bundles.push(Bundle::EMPTY);
+    count: impl Fn(&Cluster) -> u32,
+) -> &'b mut Cluster {
+    if count(&clusters[*open]) as usize == MOST {
+        *open = clusters.len();
+        clusters.push(Cluster::EMPTY);
     }
-    &mut bundles[*open]
+    &mut clusters[*open]
 }

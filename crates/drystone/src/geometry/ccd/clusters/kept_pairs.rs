@@ -1,8 +1,8 @@
-//! Pairs of bundles that are known from search to search, with proofs that keep.
+//! Pairs of clusters that are known from search to search, with proofs that keep.
 //!
-//! Most bundles that are near each other stay so for many steps, and most of those stay apart. So
+//! Most clusters that are near each other stay so for many steps, and most of those stay apart. So
 //! a proof that two are apart is kept, in a form that tells from little when it holds no more. Let c
-//! be the **core** of a bundle, a point amid its vertices, and E the sum of all changes of its form
+//! be the **core** of a cluster, a point amid its vertices, and E the sum of all changes of its form
 //! so far: from search to search, the farthest that a vertex has moved as seen from c. With
 //! $d = c_b - c_a$, whatever was at least g apart along a unit vector n when the sum of both E was
 //! $E_0$ and d was $d_0$, is at least
@@ -11,10 +11,10 @@
 //!
 //! apart now. Two kinds of proofs use that:
 //!
-//! * a **plane** between two bundles, by its n: sheets that slide on each other do not wear it out;
-//! * a **ball**: all pairs of primitives of two bundles, but for some that are **open**, are at
+//! * a **plane** between two clusters, by its n: sheets that slide on each other do not wear it out;
+//! * a **ball**: all pairs of primitives of two clusters, but for some that are **open**, are at
 //!   least g apart, along whatever directions. They stay so while $|d - d_0|$ and the changes of form
-//!   are less. Bundles that share a vertex are proven apart like that.
+//!   are less. Clusters that share a vertex are proven apart like that.
 //!
 //! A proof holds for a step if it leaves room for the reach of both both at the start and at the end,
 //! where E also counts the change of form on the way. Open pairs are asked at every search.
@@ -33,10 +33,10 @@ use super::primitive_pairs::{Eight, dot, less};
 use super::swept_vertices::Point;
 use crate::geometry::Space;
 use crate::math::simd::{Column, LANES, Wide, dispatch};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 
-/// Eight pairs of bundles and what is known of them.
+/// Eight pairs of clusters and what is known of them.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Block {
@@ -51,7 +51,7 @@ pub(super) struct Block {
     pub(super) open: [u32; LANES],
 }
 
-/// Why two bundles are apart.
+/// Why two clusters are apart.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Proof {
     pub(super) vector: [f32; 3],
@@ -90,14 +90,14 @@ impl Block {
     }
 }
 
-/// Pairs of bundles, eight by eight.
+/// Pairs of clusters, eight by eight.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+pub(super) struct KeptPairs {
     pub(super) blocks: Vec<Block>,
     count: usize,
 }
 
-impl Known {
+impl KeptPairs {
     pub(super) fn len(&self) -> usize {
         self.count
     }
@@ -116,7 +116,7 @@ impl Known {
             self.blocks.reserve(blocks + blocks / 2 - self.blocks.len());
         }
         self.blocks.resize(blocks, Block::EMPTY);
-        let (first, blocks) = (before / LANES, Shared::new(&mut self.blocks));
+        let (first, blocks) = (before / LANES, SharedSlice::new(&mut self.blocks));
         thread_pool::run_over(blocks.len() - first, threads, |part| {
             for k in first + part.start..first + part.end {
                 blocks.change(k, |block| {
@@ -170,7 +170,7 @@ fn hold_kernel<S: Space, V: Wide>(cores: &[Point], blocks: &[Block], answers: &m
 }
 
 dispatch! {
-    /// Says of each pair whether its proof holds (1), given the cores of all bundles with the sum
+    /// Says of each pair whether its proof holds (1), given the cores of all clusters with the sum
     /// of their reach and changes of form.
     fn hold<S: Space>(cores: &[Point], blocks: &[Block], answers: &mut [Column]) = hold_kernel
 }

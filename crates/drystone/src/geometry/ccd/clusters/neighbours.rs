@@ -1,47 +1,47 @@
-//! Which bundles are near each other, without asking a tree at every search.
+//! Which clusters are near each other, without asking a tree at every search.
 //!
-//! Every bundle has a **cover**, a box with some room around it that goes on for some steps as the
-//! bundle goes now, and then stands. All pairs whose covers overlap at any time are known; what is
+//! Every cluster has a **cover**, a box with some room around it that goes on for some steps as the
+//! cluster goes now, and then stands. All pairs whose covers overlap at any time are known; what is
 //! not known is apart as long as both are within their covers. (Sides of covers move linearly, so
 //! covers that are apart along the same axis, on the same side, at the first and at the last of those
-//! steps are apart all the time.) A bundle that has left its cover gets a larger one, and pairs whose
+//! steps are apart all the time.) A cluster that has left its cover gets a larger one, and pairs whose
 //! covers did not overlap before are added. Were it not to hold the old one, what came back would be
 //! added again. When many have left, all get new covers, and the tree is walked for all pairs.
 
 use super::cluster::NONE;
 use super::swept_vertices::Twice;
-use super::{Bundles, Point};
+use super::{Clusters, Point};
 use crate::geometry::bvh::curve_order::Small;
 use crate::geometry::ccd::broad_phase::Swept;
 use crate::geometry::shape::Bounds;
 use crate::math::algebra::D3;
 use crate::math::simd::{Column, Four};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 use glamx::DVec3;
 
 /// Searches after which the tree is sorted anew: by then what was near each other has moved apart.
 const OLD: u32 = 16;
-/// Groups of bundles that a thread takes at a time.
+/// Groups of clusters that a thread takes at a time.
 const PIECE: usize = 32;
 /// Steps that covers go on.
 const AHEAD: u32 = 3;
-/// Room of a cover over the reach of its bundle.
+/// Room of a cover over the reach of its cluster.
 const ROOM: f32 = 0.3;
 /// And over the way of a step, at the last of those steps: for what changes its velocity.
 const ASTRAY: f32 = 0.5;
-/// Way of a step over the reach of a bundle from which on its cover has no room: it would not last.
+/// Way of a step over the reach of a cluster from which on its cover has no room: it would not last.
 const FAST: f32 = 3.0;
 /// How many times the pairs that were found when all covers were new there may be.
 const MORE: usize = 2;
-/// One in so many bundles may leave its cover before all are made anew.
+/// One in so many clusters may leave its cover before all are made anew.
 const FEW: usize = 5;
-/// One in so many bundles that changed is worth to look through all pairs, if no more than one in so
+/// One in so many clusters that changed is worth to look through all pairs, if no more than one in so
 /// many has left its cover.
 const MANY_ASKED: usize = 40;
 const FEW_ASKED: usize = 20;
 
-/// A box that a bundle has not left, when it was made and since.
+/// A box that a cluster has not left, when it was made and since.
 pub(super) type Cover = Small<2>;
 
 impl Cover {
@@ -55,7 +55,7 @@ impl Cover {
         !(0..3).any(|axis| is_above(self, other, axis) || is_above(other, self, axis))
     }
 
-    /// Whether the box of a bundle is inside by more than rounding may take (m) both at the start
+    /// Whether the box of a cluster is inside by more than rounding may take (m) both at the start
     /// and at the end of a step, which are so far on the way of covers (0 to 1).
     fn holds(&self, twice: &Twice, when: [f32; 2], slack: f32) -> bool {
         let small = twice.small();
@@ -83,7 +83,7 @@ impl Cover {
     }
 }
 
-impl Bundles {
+impl Clusters {
     /// Whether so much has changed form that its sum is no longer exact enough.
     pub(super) fn is_worn(&self) -> bool {
         let changes = self.states.iter().map(|state| state.changes);
@@ -100,9 +100,9 @@ impl Bundles {
         self.left_places.clear();
     }
 
-    /// Puts all vertices and bundles where they are.
+    /// Puts all vertices and clusters where they are.
     pub(super) fn place(&mut self, swept: &Swept<'_>) {
-        let count = self.bundles.len();
+        let count = self.clusters.len();
         let mut points = std::mem::take(&mut self.old_points);
         points.resize(self.points.len(), Point::default());
         let mut states = std::mem::take(&mut self.states);
@@ -113,8 +113,10 @@ impl Bundles {
         cores.resize(count, Point::default());
         normals.resize(count, [0.0; 3]);
         let this = &*self;
-        let (all_points, all_states) = (Shared::new(&mut points), Shared::new(&mut states));
-        let (all_cores, all_normals) = (Shared::new(&mut cores), Shared::new(&mut normals));
+        let (all_points, all_states) =
+            (SharedSlice::new(&mut points), SharedSlice::new(&mut states));
+        let (all_cores, all_normals) =
+            (SharedSlice::new(&mut cores), SharedSlice::new(&mut normals));
         thread_pool::run(swept.threads, |worker| {
             for v in worker.share(all_points.len()) {
                 all_points.write(v, this.point(swept, v));
@@ -122,7 +124,7 @@ impl Bundles {
             worker.wait();
             for k in worker.share(count) {
                 let place = |v: u32| all_points.read(v as usize);
-                all_normals.write(k, this.bundles[k].normal(place));
+                all_normals.write(k, this.clusters[k].normal(place));
                 let before = is_known.then(|| (all_states.read(k).changes, all_cores.read(k)));
                 let (state, core) = this.state(k, place, before);
                 all_states.write(k, state);
@@ -133,7 +135,7 @@ impl Bundles {
         (self.states, self.cores, self.normals) = (states, cores, normals);
     }
 
-    /// Lets vertices that are asked about end elsewhere, or reach farther; `all` are the bundles
+    /// Lets vertices that are asked about end elsewhere, or reach farther; `all` are the clusters
     /// with such.
     pub(super) fn change(&mut self, swept: &Swept<'_>, asked: &[bool], all: &[u32]) {
         for v in (0..asked.len()).filter(|&v| asked[v]) {
@@ -153,10 +155,10 @@ impl Bundles {
         }
     }
 
-    /// Makes sure that pairs of some bundles that changed are among the known ones if these are
+    /// Makes sure that pairs of some clusters that changed are among the known ones if these are
     /// worth to be looked through; else, and then this is false, that the tree has them.
     pub(super) fn are_covered(&mut self, all: &[u32], threads: usize) -> bool {
-        let count = self.bundles.len();
+        let count = self.clusters.len();
         let mut left = std::mem::take(&mut self.strays);
         left.extend(all);
         left.sort_unstable();
@@ -174,37 +176,37 @@ impl Bundles {
         false
     }
 
-    fn has_left(&self, bundle: u32) -> bool {
-        let k = bundle as usize;
+    fn has_left(&self, cluster: u32) -> bool {
+        let k = cluster as usize;
         let when = [self.since, self.since + 1].map(|step| step.min(AHEAD) as f32 / AHEAD as f32);
         // Three operations with numbers of the size of coordinates are less than that off.
         let slack = 0.5 * self.slack as f32;
         !self.covers[k].holds(&self.states[k].twice, when, slack)
     }
 
-    /// The cover of a bundle, large enough for where it is.
-    pub(super) fn cover_of(&self, bundle: u32) -> Cover {
-        let cover = self.covers[bundle as usize];
-        if self.has_left(bundle) {
-            cover.widened(&self.states[bundle as usize].twice.small())
+    /// The cover of a cluster, large enough for where it is.
+    pub(super) fn cover_of(&self, cluster: u32) -> Cover {
+        let cover = self.covers[cluster as usize];
+        if self.has_left(cluster) {
+            cover.widened(&self.states[cluster as usize].twice.small())
         } else {
             cover
         }
     }
 
-    /// How a bundle is and its core, given where vertices are, and its changes and its core of the
+    /// How a cluster is and its core, given where vertices are, and its changes and its core of the
     /// last search, if there was one.
     fn state(
         &self,
-        bundle: usize,
+        cluster: usize,
         place: impl Fn(u32) -> Point + Copy,
         before: Option<(f32, Point)>,
     ) -> (State, Point) {
-        let (bundle, spots) = (&self.bundles[bundle], &self.spots[bundle]);
+        let (cluster, spots) = (&self.clusters[cluster], &self.spots[cluster]);
         if spots.are_known() {
             self.state_of(spots.each().iter().copied(), place, before)
         } else {
-            self.state_of(bundle.vertices(), place, before)
+            self.state_of(cluster.vertices(), place, before)
         }
     }
 
@@ -250,10 +252,10 @@ impl Bundles {
         (state, Point(Column([a, b, c, g, d, e, f, h])))
     }
 
-    /// Makes sure that all pairs of bundles are known that are not kin and may be near each other.
+    /// Makes sure that all pairs of clusters are known that are not kin and may be near each other.
     pub(super) fn cover(&mut self, threads: usize) {
         self.strays.clear();
-        let count = self.bundles.len();
+        let count = self.clusters.len();
         let is_known = self.covers.len() == count && self.near.len() <= MORE * self.walked;
         let left = is_known.then(|| {
             thread_pool::gather_from(count, threads, |part, left| {
@@ -267,7 +269,7 @@ impl Bundles {
         }
     }
 
-    /// A cover for a bundle as it goes now.
+    /// A cover for a cluster as it goes now.
     fn new_cover(&self, k: usize) -> Cover {
         let State { twice, reach, .. } = &self.states[k];
         let mut cover = twice.small();
@@ -293,9 +295,9 @@ impl Bundles {
         cover
     }
 
-    /// Gives all bundles new covers and asks the tree for all pairs.
+    /// Gives all clusters new covers and asks the tree for all pairs.
     fn walk(&mut self, threads: usize) {
-        let count = self.bundles.len();
+        let count = self.clusters.len();
         if self.age >= OLD || self.tree.len() != count {
             self.age = 0;
             self.sort();
@@ -321,7 +323,7 @@ impl Bundles {
         self.walked = pairs.len();
     }
 
-    /// Sorts the tree by where bundles are.
+    /// Sorts the tree by where clusters are.
     fn sort(&mut self) {
         let corner = |x: &Four| DVec3::from_array([0, 1, 2].map(|k| f64::from(x.array()[k])));
         let bounds = |state: &State| Bounds::<D3> {
@@ -332,13 +334,13 @@ impl Bundles {
         if let Some(all) = all {
             self.tree.sort(&all, self.states.iter().map(bounds));
         }
-        self.places.resize(self.bundles.len(), 0);
+        self.places.resize(self.clusters.len(), 0);
         for (place, k) in self.tree.order().enumerate() {
             self.places[k as usize] = place as u32;
         }
     }
 
-    /// Gives some bundles larger covers and adds the pairs that come by that.
+    /// Gives some clusters larger covers and adds the pairs that come by that.
     fn follow(&mut self, left: &[u32], threads: usize) {
         if left.is_empty() {
             return;
@@ -352,7 +354,7 @@ impl Bundles {
             self.tree.widen(self.places[k as usize] as usize, cover);
         }
         let mut places = std::mem::take(&mut self.left_places);
-        places.resize(self.bundles.len(), NONE);
+        places.resize(self.clusters.len(), NONE);
         for (&k, place) in left.iter().zip(0..) {
             places[k as usize] = place;
         }
@@ -392,7 +394,7 @@ fn at(point: &Point, time: usize) -> DVec3 {
     DVec3::from_array([x, y, z].map(f64::from))
 }
 
-/// How a bundle is.
+/// How a cluster is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct State {
     pub(super) twice: Twice,

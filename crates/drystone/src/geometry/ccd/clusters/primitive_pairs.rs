@@ -6,7 +6,7 @@
 // `dispatch!` gives every kernel a space, asked for or not.
 #![allow(clippy::extra_unused_type_parameters)]
 
-use super::cluster::{Bundle, MOST, NONE};
+use super::cluster::{Cluster, MOST, NONE};
 use super::swept_vertices::Point;
 use crate::geometry::Space;
 use crate::geometry::ccd::broad_phase::Met;
@@ -28,7 +28,7 @@ struct Pairs {
     tags: Vec<Tag>,
 }
 
-/// Which pair of bundles a pair of primitives is of, by a number that whoever added it gave, and
+/// Which pair of clusters a pair of primitives is of, by a number that whoever added it gave, and
 /// its bit there: see [`Primitives::add`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tag {
@@ -36,16 +36,16 @@ pub(super) struct Tag {
     pub(super) bit: u32,
 }
 
-/// Pairs of primitives of bundles.
+/// Pairs of primitives of clusters.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Primitives {
     edges: Pairs,
     faces: Pairs,
 }
 
-/// All bits of pairs of primitives of two bundles.
+/// All bits of pairs of primitives of two clusters.
 pub(super) const ALL: u32 = (1 << (MOST * MOST + 2 * MOST)) - 1;
-/// The first bit of faces of the second and of the first bundle with the vertex of the other.
+/// The first bit of faces of the second and of the first cluster with the vertex of the other.
 const OF_FACES: [u32; 2] = [(MOST * MOST) as u32, (MOST * MOST + MOST) as u32];
 
 impl Primitives {
@@ -67,10 +67,10 @@ impl Primitives {
         }
     }
 
-    /// Adds those of the pairs of primitives of two bundles that some bits name and that share no
-    /// vertex. Bit `MOST` i + j is for edge i of the first with edge j of the second bundle; after
+    /// Adds those of the pairs of primitives of two clusters that some bits name and that share no
+    /// vertex. Bit `MOST` i + j is for edge i of the first with edge j of the second cluster; after
     /// these come the faces of the second with the vertex of the first, then those of the first.
-    pub(super) fn add(&mut self, [a, b]: [&Bundle; 2], (owner, which): (u32, u32), are_kin: bool) {
+    pub(super) fn add(&mut self, [a, b]: [&Cluster; 2], (owner, which): (u32, u32), are_kin: bool) {
         let mut bits = which & meant([a, b]);
         while bits != 0 {
             let bit = bits.trailing_zeros();
@@ -131,9 +131,9 @@ impl Primitives {
     }
 }
 
-/// Bits of all pairs of primitives that two bundles have.
+/// Bits of all pairs of primitives that two clusters have.
 #[inline]
-fn meant([a, b]: [&Bundle; 2]) -> u32 {
+fn meant([a, b]: [&Cluster; 2]) -> u32 {
     let first = |count: usize| (1_u32 << count) - 1;
     let mut bits = 0;
     if !a.meets_as_vertex(b) {

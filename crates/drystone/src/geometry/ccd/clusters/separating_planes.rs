@@ -1,6 +1,6 @@
-//! Planes between bundles, eight pairs at a time.
+//! Planes between clusters, eight pairs at a time.
 //!
-//! Two bundles stay apart if a plane is between all their vertices both at the start and at the end:
+//! Two clusters stay apart if a plane is between all their vertices both at the start and at the end:
 //! see [`super`]. Tried are planes across the line between the middles of their boxes at the start,
 //! and those that their own faces lie in then: sheets that lie on each other are told apart by these
 //! and hardly by any other.
@@ -17,10 +17,10 @@ use crate::geometry::Space;
 use crate::math::algebra::D3;
 use crate::math::simd::{Column, Instructions, LANES, Wide, dispatch};
 
-/// A plane between two bundles.
+/// A plane between two clusters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plane {
-    /// Unit vector across it, towards the second bundle.
+    /// Unit vector across it, towards the second cluster.
     pub(super) normal: [f32; 3],
     /// The gap along that at the start, without anybody's reach, m.
     pub(super) whole: f32,
@@ -30,7 +30,7 @@ pub(super) struct Plane {
 /// along it at the start, and the vector across it, axis by axis.
 pub(super) type Views = [[f32; BATCH]; 5];
 
-/// Calls `seen` with the number of each of some pairs of bundles and the plane between the two that
+/// Calls `seen` with the number of each of some pairs of clusters and the plane between the two that
 /// leaves the most room, if one is seen.
 pub(super) fn see(
     moving: Moving<'_>,
@@ -93,7 +93,7 @@ fn farthest<V: Wide>(all: &[Eight<V>], direction: [V; 3], time: usize) -> [V; 2]
     [along, reach]
 }
 
-/// What the reach of two bundles leaves of the gap between them along a direction, at the start or
+/// What the reach of two clusters leaves of the gap between them along a direction, at the start or
 /// at the end, m: with the second ahead, and with the first ahead. No number where there is no
 /// direction.
 #[inline(always)]
@@ -195,6 +195,6 @@ fn bundles_kernel<S: Space, V: Wide>(moving: Moving<'_>, pairs: &[[u32; 2]], vie
 }
 
 dispatch! {
-    /// Says what is seen of each pair of bundles.
+    /// Says what is seen of each pair of clusters.
     fn bundles_apart<S: Space>(moving: Moving<'_>, pairs: &[[u32; 2]], views: &mut Views) = bundles_kernel
 }

@@ -1,6 +1,6 @@
-//! Proofs that known pairs of bundles are apart: looking whether they hold, and for new ones.
+//! Proofs that known pairs of clusters are apart: looking whether they hold, and for new ones.
 
-use super::Bundles;
+use super::Clusters;
 use super::kept_pairs::{Block, Proof, hold};
 use super::primitive_pairs::{ALL, Primitives};
 use super::separating_planes;
@@ -11,9 +11,9 @@ use crate::math::simd::{Column, Instructions, LANES};
 
 /// Blocks that are asked before any answer is looked at.
 const BATCH: usize = 8;
-/// Pairs of bundles that wait before they are asked.
+/// Pairs of clusters that wait before they are asked.
 const MANY: usize = 256;
-/// Pairs of bundles whose primitives are asked together.
+/// Pairs of clusters whose primitives are asked together.
 const TEAM: usize = 32;
 /// How much room a pair of primitives must have to be covered by a ball, over the reach of both.
 const CLOSE: f32 = 0.03;
@@ -22,36 +22,36 @@ const AGAIN: f32 = 8.0;
 
 /// What waits to be asked.
 pub(super) struct Desk {
-    bundles: Vec<[u32; 2]>,
+    clusters: Vec<[u32; 2]>,
     primitives: Primitives,
 }
 
 impl Default for Desk {
     fn default() -> Self {
         Self {
-            bundles: Vec::with_capacity(MANY),
+            clusters: Vec::with_capacity(MANY),
             primitives: Primitives::with_room(),
         }
     }
 }
 
-impl Bundles {
-    /// Asks a pair of bundles that are not kin, some time before [`Bundles::finish`].
+impl Clusters {
+    /// Asks a pair of clusters that are not kin, some time before [`Clusters::finish`].
     #[inline(always)]
     pub(super) fn ask(&self, [a, b]: [u32; 2], desk: &mut Desk, met: &mut impl FnMut(Met)) {
         // In one order, whoever found whom.
         let pair = [a.min(b), a.max(b)];
         if pair.iter().all(|&k| self.spots[k as usize].are_known()) {
-            desk.bundles.push(pair);
+            desk.clusters.push(pair);
         } else {
             self.ask_primitives(pair, (0, ALL), false, desk, met);
         }
-        if desk.bundles.len() >= MANY {
+        if desk.clusters.len() >= MANY {
             self.ask_bundles(desk, met);
         }
     }
 
-    /// The same for bundles that are kin.
+    /// The same for clusters that are kin.
     pub(super) fn ask_kin(&self, pair: [u32; 2], desk: &mut Desk, met: &mut impl FnMut(Met)) {
         self.ask_primitives(pair, (0, ALL), true, desk, met);
     }
@@ -64,14 +64,14 @@ impl Bundles {
 
     #[inline(never)]
     fn ask_bundles(&self, desk: &mut Desk, met: &mut impl FnMut(Met)) {
-        let pairs = std::mem::take(&mut desk.bundles);
+        let pairs = std::mem::take(&mut desk.clusters);
         separating_planes::see(self.moving(), &pairs, |k, plane| {
             if plane.is_none() {
                 self.ask_primitives(pairs[k], (0, ALL), false, desk, met);
             }
         });
-        desk.bundles = pairs;
-        desk.bundles.clear();
+        desk.clusters = pairs;
+        desk.clusters.clear();
     }
 
     fn ask_primitives(
@@ -82,12 +82,12 @@ impl Bundles {
         desk: &mut Desk,
         met: &mut impl FnMut(Met),
     ) {
-        let pair = pair.map(|k| &self.bundles[k as usize]);
+        let pair = pair.map(|k| &self.clusters[k as usize]);
         desk.primitives.add(pair, which, are_kin);
         desk.primitives.flush(&self.points, false, met);
     }
 
-    /// Candidates of known pairs, or of those with bundles that are asked about: proofs that hold
+    /// Candidates of known pairs, or of those with clusters that are asked about: proofs that hold
     /// are believed, others sought.
     pub(super) fn review(
         &self,
@@ -164,7 +164,7 @@ impl Bundles {
         }
     }
 
-    /// From the core of one bundle to that of another at the start, m.
+    /// From the core of one cluster to that of another at the start, m.
     fn between(&self, pair: [u32; 2]) -> [f32; 3] {
         let [a, b] = pair.map(|k| self.cores[k as usize].0.0);
         [b[0] - a[0], b[1] - a[1], b[2] - a[2]]
@@ -187,7 +187,7 @@ impl Bundles {
         let pair_at = |at: u32| blocks[at as usize / LANES].pairs[at as usize % LANES];
         let pairs: Vec<[u32; 2]> = team.iter().map(|&at| pair_at(at)).collect();
         for (owner, pair) in pairs.iter().enumerate() {
-            let pair = pair.map(|k| &self.bundles[k as usize]);
+            let pair = pair.map(|k| &self.clusters[k as usize]);
             desk.primitives.add(pair, (owner as u32, ALL), are_kin);
         }
         let mut balls: Vec<Ball> = pairs.iter().map(|&pair| self.ball(pair)).collect();

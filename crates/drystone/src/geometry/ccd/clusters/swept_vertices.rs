@@ -1,4 +1,4 @@
-//! Moving vertices, and boxes around bundles of them.
+//! Moving vertices, and boxes around clusters of them.
 
 use crate::geometry::bvh::curve_order::Small;
 use crate::math::simd::{Column, Four};

@@ -30,7 +30,7 @@ impl Strip {
         let end = start.iter().map(moved).collect();
         let mut edges: Vec<[u32; 2]> = (1..count).map(|k| [k - 1, k]).collect();
         edges.extend((2..count).map(|k| [k, k - 2]));
-        // One vertex with more edges and faces than a bundle has room for.
+        // One vertex with more edges and faces than a cluster has room for.
         edges.extend((10..20).map(|k| [0, k]));
         let mut faces: Vec<[u32; 3]> = (2..count).map(|k| [k - 2, k - 1, k]).collect();
         faces.extend((10..20).map(|k| [k, 0, k + 1]));
@@ -151,8 +151,8 @@ impl Strip {
         }
     }
 
-    fn gather(&self, bundles: &mut Bundles, asked: Option<&[bool]>, threads: usize) -> Vec<Met> {
-        let mut found = bundles.gather(&self.mesh(), &self.swept(threads), asked, Some);
+    fn gather(&self, clusters: &mut Clusters, asked: Option<&[bool]>, threads: usize) -> Vec<Met> {
+        let mut found = clusters.gather(&self.mesh(), &self.swept(threads), asked, Some);
         found.sort_unstable_by_key(|met| match *met {
             Met::VertexEdge(v, e) => (0, v, e),
             Met::VertexFace(v, f) => (1, v, f),
@@ -167,7 +167,7 @@ fn nothing_that_meets_is_left_out_and_little_else_is_found() {
     let mut seed = 7;
     for _ in 0..20 {
         let strip = Strip::new(&mut seed, 60);
-        let found = strip.gather(&mut Bundles::default(), None, 1);
+        let found = strip.gather(&mut Clusters::default(), None, 1);
         let met = strip.check(&found, 0.02);
         // Of some twelve thousand; the way is longer than the strip, so boxes around whole ways
         // would find nearly all of them.
@@ -178,7 +178,7 @@ fn nothing_that_meets_is_left_out_and_little_else_is_found() {
 #[test]
 fn some_vertices_find_all_they_meet_in_old_and_new_trees() {
     let mut seed = 5;
-    let mut old = Bundles::default();
+    let mut old = Clusters::default();
     let mut strip = Strip::new(&mut seed, 120);
     for round in 0..40 {
         // Some rounds change much, most of them little.
@@ -187,7 +187,7 @@ fn some_vertices_find_all_they_meet_in_old_and_new_trees() {
             *x = x.map(|x| x + size * noise(&mut seed));
         }
         let all = strip.gather(&mut old, None, 2);
-        let fresh = strip.gather(&mut Bundles::default(), None, 1);
+        let fresh = strip.gather(&mut Clusters::default(), None, 1);
         assert!(strip.check(&all, 0.02) > 100);
         let [all, fresh] = [all.len(), fresh.len()];
         assert!(all < fresh + fresh / 5, "{all} {fresh}");
@@ -208,7 +208,7 @@ fn some_vertices_find_all_they_meet_in_old_and_new_trees() {
 #[test]
 fn nothing_is_left_out_of_thick_sheets_that_wrinkle_turn_and_shake() {
     let mut seed = 23;
-    let (mut old, mut all) = (Bundles::default(), 0);
+    let (mut old, mut all) = (Clusters::default(), 0);
     for _ in 0..12 {
         let sheet = Strip::sheet(&mut seed, 7);
         let found = sheet.gather(&mut old, None, 2);
@@ -238,7 +238,7 @@ fn proofs_that_are_kept_leave_nothing_out_and_save_most_of_the_work() {
     let reach = vec![0.01; 2 * count];
     both.reach = [reach.clone(), reach];
     let flat = both.start.clone();
-    let (mut old, mut met, mut held) = (Bundles::default(), 0, [0, 0]);
+    let (mut old, mut met, mut held) = (Clusters::default(), 0, [0, 0]);
     for step in 0..300 {
         let place = |time: f64, v: usize| {
             let [x, y, z] = flat[v];
@@ -282,7 +282,7 @@ fn what_leaves_and_comes_back_is_found_once() {
     }
     let reach = vec![0.01; both.start.len()];
     both.reach = [reach.clone(), reach];
-    let mut old = Bundles::default();
+    let mut old = Clusters::default();
     for step in 0..12 {
         for x in &mut both.start[first as usize..] {
             x[1] += [0.0, 0.5, -0.5, -0.5, 0.5][step % 5];
@@ -308,7 +308,7 @@ fn a_point_meets_faces_and_not_their_edges_too() {
     }
     sheet.edges.push([point; 2]);
     sheet.reach.iter_mut().for_each(|reach| reach.push(10.0));
-    let found = sheet.gather(&mut Bundles::default(), None, 1);
+    let found = sheet.gather(&mut Clusters::default(), None, 1);
     let with_point = |met: &&Met| matches!(met, Met::VertexFace(v, _) if *v == point);
     assert_eq!(found.iter().filter(with_point).count(), sheet.faces.len());
     let number = sheet.edges.len() as u32 - 1;
@@ -321,15 +321,15 @@ fn nothing_is_left_out_that_meets_vertices_which_end_elsewhere() {
     let mut seed = 6;
     for _ in 0..10 {
         let mut strip = Strip::new(&mut seed, 60);
-        let mut bundles = Bundles::default();
-        let mut found = strip.gather(&mut bundles, None, 2);
+        let mut clusters = Clusters::default();
+        let mut found = strip.gather(&mut clusters, None, 2);
         let asked: Vec<bool> = (0..60).map(|k| k % 7 == 0).collect();
         for (end, _) in strip.end.iter_mut().zip(&asked).filter(|(_, a)| **a) {
             *end = end.map(|x| x + 0.3 * noise(&mut seed));
         }
-        found.retain(|&met| !bundles.corners_of(met).any(|v| asked[v as usize]));
+        found.retain(|&met| !clusters.corners_of(met).any(|v| asked[v as usize]));
         let before = found.len();
-        found.extend(strip.gather(&mut bundles, Some(&asked), 2));
+        found.extend(strip.gather(&mut clusters, Some(&asked), 2));
         assert!(strip.check(&found, 0.02) > 100 && found.len() > before + 100);
     }
 }
@@ -341,7 +341,7 @@ fn what_strayed_before_is_met_by_what_is_asked_about_later() {
     let mut sheet = Strip::sheet(&mut 23, 20);
     let reach = vec![0.005; sheet.start.len()];
     sheet.reach = [reach.clone(), reach];
-    let mut old = Bundles::default();
+    let mut old = Clusters::default();
     sheet.gather(&mut old, None, 1);
     sheet.end[5] = sheet.end[430].map(|x| x + 0.001);
     let is_asked = |meant: &dyn Fn(usize) -> bool| (0..sheet.start.len()).map(meant).collect();
@@ -363,13 +363,13 @@ fn what_strayed_before_is_met_by_what_is_asked_about_later() {
 fn what_ends_far_outside_is_found_as_well() {
     let mut seed = 9;
     let mut strip = Strip::new(&mut seed, 60);
-    let mut old = Bundles::default();
+    let mut old = Clusters::default();
     strip.gather(&mut old, None, 1);
     // Single precision was made for a thousandth of this way.
     strip.end[30] = [1e3, 0.0, 0.0];
     let asked: Vec<bool> = (0..60).map(|k| k == 30).collect();
     let found = strip.gather(&mut old, Some(&asked), 1);
-    let due: Vec<Met> = (strip.gather(&mut Bundles::default(), None, 1).into_iter())
+    let due: Vec<Met> = (strip.gather(&mut Clusters::default(), None, 1).into_iter())
         .filter(|&met| old.corners_of(met).any(|v| v == 30))
         .collect();
     assert!(
@@ -385,12 +385,12 @@ fn what_ends_far_outside_is_found_as_well() {
 fn planes_between_bundles_are_the_same_with_any_instructions() {
     let mut seed = 4;
     let strip = Strip::new(&mut seed, 300);
-    let mut bundles = Bundles::default();
-    strip.gather(&mut bundles, None, 1);
+    let mut clusters = Clusters::default();
+    strip.gather(&mut clusters, None, 1);
     let pairs: Vec<[u32; 2]> = (0..61).map(|k| [k, (7 * k + 5) % 300]).collect();
     let views = Instructions::every().iter().map(|&instructions| {
         let mut views = [[0.0; separating_planes::BATCH]; 5];
-        separating_planes::bundles_apart::<D3>(instructions, bundles.moving(), &pairs, &mut views);
+        separating_planes::bundles_apart::<D3>(instructions, clusters.moving(), &pairs, &mut views);
         views.map(|view| {
             let seen = view[..pairs.len()].iter().copied();
             seen.map(f32::to_bits).collect()
@@ -402,16 +402,16 @@ fn planes_between_bundles_are_the_same_with_any_instructions() {
     let apart = left.filter(|&left| left > 0.0).count();
     assert!((5..56).contains(&apart), "{apart}");
     let held = Instructions::every().iter().map(|&instructions| {
-        let blocks = &bundles.near.blocks;
+        let blocks = &clusters.near.blocks;
         let mut answers = vec![Column::default(); blocks.len()];
-        kept_pairs::hold::<D3>(instructions, &bundles.cores, blocks, &mut answers);
+        kept_pairs::hold::<D3>(instructions, &clusters.cores, blocks, &mut answers);
         answers
     });
     let held: Vec<Vec<Column>> = held.collect();
     assert!(held.iter().all(|one| *one == held[0]));
 }
 
-/// Two sheets around a cylinder, one on the other and half a square aside: between their bundles are
+/// Two sheets around a cylinder, one on the other and half a square aside: between their clusters are
 /// planes along their faces, but hardly any across the line between their middles.
 #[test]
 fn sheets_that_lie_on_each_other_are_told_apart_by_their_faces() {
@@ -447,18 +447,18 @@ fn sheets_that_lie_on_each_other_are_told_apart_by_their_faces() {
         edges: &edges,
         faces: &faces,
     };
-    let mut bundles = Bundles::default();
-    bundles.gather(&mesh, &swept, None, Some);
-    let sheet_of = |k: u32| bundles.bundles[k as usize].vertices().next().unwrap() < SIDE * SIDE;
+    let mut clusters = Clusters::default();
+    clusters.gather(&mesh, &swept, None, Some);
+    let sheet_of = |k: u32| clusters.clusters[k as usize].vertices().next().unwrap() < SIDE * SIDE;
     let mut pairs = Vec::new();
-    let leaves = bundles.tree.leaves();
-    bundles.tree.pairs_from(0..leaves, |a, b| {
+    let leaves = clusters.tree.leaves();
+    clusters.tree.pairs_from(0..leaves, |a, b| {
         if sheet_of(a) != sheet_of(b) {
             pairs.push([a, b]);
         }
     });
     let mut near = 0;
-    separating_planes::see(bundles.moving(), &pairs, |_, plane| {
+    separating_planes::see(clusters.moving(), &pairs, |_, plane| {
         near += usize::from(plane.is_none())
     });
     assert!(

@@ -23,7 +23,7 @@ use super::{NodeRow, Patience, nothing};
 use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::Motion;
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 use crate::parallel::thread_pool::Worker;
 use crate::solver::SolveReport;
@@ -47,7 +47,7 @@ const SINCE: u64 = 2;
 /// `places`. `sorted` is memory.
 pub(super) fn solve<S: Space>(
     rows: &mut [NodeRow<S>],
-    (motion, places): (&Shared<'_, Motion<S>>, &[S::Vector]),
+    (motion, places): (&SharedSlice<'_, Motion<S>>, &[S::Vector]),
     patience: Patience,
     sorted: &mut Vec<NodeRow<S>>,
 ) -> SolveReport {
@@ -71,17 +71,17 @@ pub(super) fn solve<S: Space>(
     let (mut work, mut worst) = (vec![0; threads], vec![0.0; threads]);
     let sweeps = Sweeps {
         nodes: sorted.iter().map(four_nodes).collect(),
-        rows: Shared::new(sorted),
+        rows: SharedSlice::new(sorted),
         motion,
         colours,
-        moved: Shared::new(&mut moved),
-        solved: Shared::new(&mut solved),
-        work: Shared::new(&mut work),
-        worst: Shared::new(&mut worst),
+        moved: SharedSlice::new(&mut moved),
+        solved: SharedSlice::new(&mut solved),
+        work: SharedSlice::new(&mut work),
+        worst: SharedSlice::new(&mut worst),
         tolerance: patience.tolerance,
     };
     let mut end = [nothing()];
-    let last = Shared::new(&mut end);
+    let last = SharedSlice::new(&mut end);
     thread_pool::run(threads, |worker| {
         if !patience.is_pushed {
             sweeps.push(worker);
@@ -108,20 +108,20 @@ struct Budget {
 
 /// An island that is being swept.
 struct Sweeps<'a, S: Space> {
-    rows: Shared<'a, NodeRow<S>>,
-    motion: &'a Shared<'a, Motion<S>>,
+    rows: SharedSlice<'a, NodeRow<S>>,
+    motion: &'a SharedSlice<'a, Motion<S>>,
     colours: Vec<Colour>,
     /// Nodes of each contact, the first once more where there are fewer than four: read far more
     /// often than the rest of it.
     nodes: Vec<[u32; 4]>,
     /// When each node was last moved.
-    moved: Shared<'a, u64>,
+    moved: SharedSlice<'a, u64>,
     /// When each contact was last solved.
-    solved: Shared<'a, u64>,
+    solved: SharedSlice<'a, u64>,
     /// Contacts that each thread has solved.
-    work: Shared<'a, u64>,
+    work: SharedSlice<'a, u64>,
     /// Largest residual that each thread has seen, m/s.
-    worst: Shared<'a, f64>,
+    worst: SharedSlice<'a, f64>,
     tolerance: f64,
 }
 
@@ -249,7 +249,7 @@ mod tests {
             motion.linear = DVec3::X * (0.01 * k as f64);
         }
         let places = in_a_row(3000);
-        let nodes = (&Shared::new(&mut motion), &places[..]);
+        let nodes = (&SharedSlice::new(&mut motion), &places[..]);
         solve(&mut rows, nodes, PATIENCE, &mut Vec::new());
         let before = rows.clone();
         rows.iter_mut().for_each(|row| row.is_new = false);
@@ -261,7 +261,7 @@ mod tests {
             tolerance: 0.1,
             ..PATIENCE
         };
-        let nodes = (&Shared::new(&mut motion), &places[..]);
+        let nodes = (&SharedSlice::new(&mut motion), &places[..]);
         let report = solve(&mut rows, nodes, again, &mut Vec::new());
         assert!(report.converged, "{report:?}");
         let has_changed = |k: usize| rows[k].impulse != before[k].impulse;
@@ -288,7 +288,7 @@ mod tests {
                 threads,
                 ..PATIENCE
             };
-            let shared = Shared::new(&mut motion);
+            let shared = SharedSlice::new(&mut motion);
             let nodes = (&shared, &in_a_row(200)[..]);
             let report = solve(&mut rows, nodes, patience, &mut Vec::new());
             assert!(report.converged, "{report:?}");

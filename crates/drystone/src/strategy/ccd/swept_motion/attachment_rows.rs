@@ -1,12 +1,12 @@
 //! What attachments ask of a step.
 
-use super::{Flight, way_of};
+use super::{SweptMotion, way_of};
 use crate::contact::detection::Contact;
 use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::{Kind, Motion};
 
-impl<S: Space> Flight<'_, S> {
+impl<S: Space> SweptMotion<'_, S> {
     /// Of each attachment: the velocity of its node as seen from its place on the body, m/s, that
     /// leads to that place after `dt` seconds, while bodies have these velocities and turn.
     ///

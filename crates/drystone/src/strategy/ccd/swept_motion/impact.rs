@@ -12,7 +12,7 @@ use crate::parallel::thread_pool;
 /// An impact on the way. There may be hundreds of thousands, so nothing is kept that can be told from
 /// the rest: see [`Parties::contact`].
 #[derive(Clone, Debug)]
-pub(in crate::strategy::ccd) struct Hit<S: Space> {
+pub(in crate::strategy::ccd) struct Impact<S: Space> {
     pub(in crate::strategy::ccd) encounter: Encounter,
     /// How near the two are when it happens.
     pub(super) witness: Witness,
@@ -31,7 +31,7 @@ pub(in crate::strategy::ccd) struct Hit<S: Space> {
     pub(in crate::strategy::ccd) point: u64,
 }
 
-impl<S: Space> Hit<S> {
+impl<S: Space> Impact<S> {
     /// The same impact at the moment it happens: no more than what is kept is left.
     pub(in crate::strategy::ccd) fn closed(mut self) -> Self {
         self.gap = self.witness.distance;
@@ -65,7 +65,7 @@ impl<S: Space> Parties<'_, S> {
     }
 
     /// The bodies of an impact, some of them several times.
-    pub(in crate::strategy::ccd) fn of(&self, hit: &Hit<S>) -> [u32; 6] {
+    pub(in crate::strategy::ccd) fn of(&self, hit: &Impact<S>) -> [u32; 6] {
         let (encounter, witness) = (&hit.encounter, &hit.witness);
         let nodes = nodes_of(self.primitives, encounter, witness, self.bodies);
         let body = |side: usize| self.primitives.body_of(encounter, side);
@@ -76,7 +76,7 @@ impl<S: Space> Parties<'_, S> {
 
     /// Whether no other encounter can be at the same point: deformables that meet within a face or
     /// within edges.
-    pub(super) fn is_alone(&self, hit: &Hit<S>) -> bool {
+    pub(super) fn is_alone(&self, hit: &Impact<S>) -> bool {
         let Encounter::Pair(pair) = &hit.encounter else {
             return false;
         };
@@ -96,7 +96,7 @@ impl<S: Space> Parties<'_, S> {
 
     /// A number for the point of contact: the nodes that take part on either side, and where it is
     /// if a corner of a rigid body does. Two points have the same one by an accident of one in 10¹⁹.
-    pub(super) fn point(&self, hit: &Hit<S>) -> u64 {
+    pub(super) fn point(&self, hit: &Impact<S>) -> u64 {
         let mix = |sum: u64, part: u64| {
             let x = (sum ^ part).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             (x ^ x >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ x >> 32
@@ -115,7 +115,7 @@ impl<S: Space> Parties<'_, S> {
     }
 
     /// An impact as a contact, without an impulse.
-    pub(in crate::strategy::ccd) fn contact(&self, hit: &Hit<S>) -> Contact<S> {
+    pub(in crate::strategy::ccd) fn contact(&self, hit: &Impact<S>) -> Contact<S> {
         let (encounter, witness) = (&hit.encounter, &hit.witness);
         contact_of(
             self.primitives,

@@ -1,6 +1,6 @@
 //! What an impact asks for, and impacts of nodes as rows to be swept.
 
-use super::{Hit, Parties};
+use super::{Impact, Parties};
 use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::Motion;
@@ -21,7 +21,7 @@ impl Law {
     /// and its normal velocity before are given.
     pub(super) fn target<S: Space>(
         &self,
-        hit: &Hit<S>,
+        hit: &Impact<S>,
         dt: f64,
         bounce: Option<(f64, f64)>,
     ) -> f64 {
@@ -54,7 +54,7 @@ impl<S: Space> NodeRows<'_, S> {
     pub(in crate::strategy::ccd) fn row(
         &self,
         number: u32,
-        hit: &Hit<S>,
+        hit: &Impact<S>,
         impulse: S::Vector,
     ) -> Option<NodeRow<S>> {
         let (bodies, free) = (self.parties.bodies, self.free);

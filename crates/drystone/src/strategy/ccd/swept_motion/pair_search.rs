@@ -1,6 +1,6 @@
 //! What a look at a way sees of one pair.
 
-use super::{Hit, Parties, rest, scaled};
+use super::{Impact, Parties, rest, scaled};
 use crate::contact::primitives::{Candidate, Encounter, Primitives, Witness, apart_from_the_end};
 use crate::geometry::Space;
 use crate::geometry::ccd::primitive_pair::Pair;
@@ -73,7 +73,7 @@ pub(super) fn find_in<T: Sync, R: Send>(
 
 /// Impacts without those that are at the same point as another: the one with the least gap stands
 /// for all. Where some go, the last take their places.
-pub(super) fn once<S: Space>(mut hits: Vec<Hit<S>>, parties: Parties<'_, S>) -> Vec<Hit<S>> {
+pub(super) fn once<S: Space>(mut hits: Vec<Impact<S>>, parties: Parties<'_, S>) -> Vec<Impact<S>> {
     let mut least: PointMap<u32> = PointMap::default();
     let mut gone = Vec::new();
     for (k, hit) in hits.iter().enumerate() {
@@ -100,7 +100,7 @@ pub(super) fn once<S: Space>(mut hits: Vec<Hit<S>>, parties: Parties<'_, S>) -> 
     hits
 }
 
-/// Something for each point of contact ([`Hit::point`]).
+/// Something for each point of contact ([`Impact::point`]).
 pub(in crate::strategy::ccd) type PointMap<T> = HashMap<u64, T, BuildHasherDefault<Itself>>;
 
 /// A hash of numbers that are hashes already: themselves.
@@ -128,7 +128,7 @@ impl<S: Space> Look<'_, S> {
     pub(super) fn add_hits<'c>(
         &self,
         pairs: impl Iterator<Item = &'c Candidate>,
-        found: &mut Vec<Hit<S>>,
+        found: &mut Vec<Impact<S>>,
     ) {
         let thickness = |c: &Candidate| self.primitives.thickness(&c.encounter);
         let is_open = |c: &&Candidate| !c.stays_apart(self.end, thickness(c), self.kept(c));
@@ -152,7 +152,7 @@ impl<S: Space> Look<'_, S> {
     }
 
     /// The impact of a pair, if it has one.
-    fn hit(&self, candidate: &Candidate) -> Option<Hit<S>> {
+    fn hit(&self, candidate: &Candidate) -> Option<Impact<S>> {
         let encounter = &candidate.encounter;
         let paths = [(self.start, self.still), (self.end, self.way)];
         let kept = self.kept(candidate);
@@ -161,7 +161,7 @@ impl<S: Space> Look<'_, S> {
     }
 
     /// The contact of a pair that is close, if it closes.
-    pub(super) fn near(&self, candidate: &Candidate) -> Option<Hit<S>> {
+    pub(super) fn near(&self, candidate: &Candidate) -> Option<Impact<S>> {
         let place = |v: u32| DVec3::from_array(self.start[v as usize]);
         let encounter = &candidate.encounter;
         let witness = self.primitives.witness_at(encounter, self.bodies, place)?;
@@ -178,7 +178,7 @@ impl<S: Space> Look<'_, S> {
         witness: &Witness,
         more: f64,
         was_pressed: bool,
-    ) -> Option<Hit<S>> {
+    ) -> Option<Impact<S>> {
         let encounter = &candidate.encounter;
         let gap = candidate.distance? - more;
         let rest = self.rest(encounter);
@@ -234,7 +234,7 @@ impl<S: Space> Look<'_, S> {
     }
 
     /// The contact of a node that stands for faces on something round, if it closes.
-    pub(super) fn near_node(&self, node: u32, round: [u32; 2]) -> Option<Hit<S>> {
+    pub(super) fn near_node(&self, node: u32, round: [u32; 2]) -> Option<Impact<S>> {
         let encounter = node_on(node, round);
         let place = |v: u32| DVec3::from_array(self.start[v as usize]);
         let witness = self.primitives.witness_at(&encounter, self.bodies, place)?;
@@ -314,7 +314,7 @@ impl<S: Space> Look<'_, S> {
     }
 
     /// An impact by what touches at its moment.
-    fn impact(&self, candidate: &Candidate, (safe, time): (f64, f64)) -> Option<Hit<S>> {
+    fn impact(&self, candidate: &Candidate, (safe, time): (f64, f64)) -> Option<Impact<S>> {
         let encounter = candidate.encounter;
         let place = |v: u32| {
             let [from, to] = [self.start, self.end].map(|x| DVec3::from_array(x[v as usize]));
@@ -348,13 +348,13 @@ impl<S: Space> Look<'_, S> {
         witness: &Witness,
         (safe, time): (f64, f64),
         gap: f64,
-    ) -> Hit<S> {
+    ) -> Impact<S> {
         let encounter = candidate.encounter;
         let center = |side: usize| {
             let k = self.primitives.body_of(&encounter, side) as usize;
             self.bodies.position[k] + self.way[k].linear * time
         };
-        let mut hit = Hit {
+        let mut hit = Impact {
             encounter,
             witness: *witness,
             safe,

@@ -4,7 +4,7 @@ use super::LinkLaw;
 use super::geometric_stiffness::{Pull, Stiffer};
 use super::linkage::Linkage;
 use super::row::write;
-use super::warm_start::KnownRows;
+use super::warm_start::WarmStartRows;
 use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::Bodies;
@@ -20,7 +20,12 @@ pub(super) const WILD_SWING: f64 = 1.0;
 const NOTICEABLE_PART: f64 = 0.05;
 impl<S: Space> Linkage<S> {
     /// Sets what rows are after from the present poses and known forces.
-    pub(super) fn aim_rows(&mut self, bodies: &Bodies<S>, law: &LinkLaw, known: &mut KnownRows) {
+    pub(super) fn aim_rows(
+        &mut self,
+        bodies: &Bodies<S>,
+        law: &LinkLaw,
+        known: &mut WarmStartRows,
+    ) {
         self.taut.iter_mut().for_each(Stiffer::clear);
         for k in 0..self.joints.len() {
             let joint = &self.joints[k];

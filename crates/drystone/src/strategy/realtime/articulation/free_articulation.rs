@@ -1,7 +1,7 @@
 //! Linkages that touch nothing: moved by themselves, in double precision.
 
 use super::linkage::{BENT, Linkage};
-use super::warm_start::KnownRows;
+use super::warm_start::WarmStartRows;
 use super::{Ground, LinkLaw, March};
 use crate::dynamics::integrate;
 use crate::dynamics::integrate::Damped;
@@ -37,12 +37,12 @@ impl<S: Space> Linkage<S> {
     pub(super) fn march(
         &mut self,
         ground: &Ground<'_, S>,
-        known: &mut KnownRows,
+        known: &mut WarmStartRows,
         options: &March<S>,
     ) {
-        if let Some(mut weave) = self.weave.take() {
-            self.weave(&mut weave, ground, known, options);
-            self.weave = Some(weave);
+        if let Some(mut joint_net) = self.joint_net.take() {
+            self.joint_net(&mut joint_net, ground, known, options);
+            self.joint_net = Some(joint_net);
             return;
         }
         let strides = self.strides(ground, known, options.dt);
@@ -67,7 +67,7 @@ impl<S: Space> Linkage<S> {
 
     /// How many strides a step takes: what turns fast bends, and what swings fast under its load
     /// keeps its energy only in short ones. At rest one will do, whatever the load.
-    fn strides(&mut self, ground: &Ground<'_, S>, known: &mut KnownRows, dt: f64) -> f64 {
+    fn strides(&mut self, ground: &Ground<'_, S>, known: &mut WarmStartRows, dt: f64) -> f64 {
         let fastest = self.motion.iter().map(|m| m.spin.length());
         let turn = dt * fastest.fold(0.0, f64::max);
         // Sweeps reach further in many short strides than many sweeps do in a long one.
@@ -151,11 +151,12 @@ impl<S: Space> Linkage<S> {
         let bodies = ground.bodies;
         for (k, &body) in self.bodies.iter().enumerate() {
             let (body, motion) = (body as usize, self.motion[k]);
-            let tumble = integrate::tumbled(bodies, body, self.pose[k].rotation, motion.spin, h);
-            self.tumble[k] = tumble;
+            let rotate_freely =
+                integrate::tumbled(bodies, body, self.pose[k].rotation, motion.spin, h);
+            self.rotate_freely[k] = rotate_freely;
             self.x[k] = Motion {
                 linear: motion.linear * h,
-                spin: motion.spin * h + tumble,
+                spin: motion.spin * h + rotate_freely,
             };
             self.aim[k] = self.x[k];
             self.start[k] = motion;
@@ -165,7 +166,7 @@ impl<S: Space> Linkage<S> {
                 let left = [linear, angular].map(|damping| Damped::new(damping, h).left);
                 self.aim[k] = Motion {
                     linear: (motion.linear * left[0] + push.linear * h) * h,
-                    spin: (motion.spin * left[1] + push.spin * h) * h + tumble,
+                    spin: (motion.spin * left[1] + push.spin * h) * h + rotate_freely,
                 };
             }
         }
@@ -178,7 +179,7 @@ impl<S: Space> Linkage<S> {
             let start = (self.pose[k], self.motion[k]);
             let mut x = x;
             let mut last = Motion {
-                spin: x.spin - self.tumble[k],
+                spin: x.spin - self.rotate_freely[k],
                 ..x
             };
             let gain = gained::<S>(&self.start[k], &last, h);

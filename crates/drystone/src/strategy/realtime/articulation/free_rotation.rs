@@ -31,7 +31,7 @@ const SMOOTH: f64 = 0.5;
 impl<S: Space> Linkage<S> {
     /// Takes over what bodies were accelerated by in the last step.
     pub(super) fn take_gains(&mut self, columns: &BodyColumns<S>) {
-        self.is_fresh = self.weave.is_some();
+        self.is_fresh = self.joint_net.is_some();
         for (k, &body) in self.bodies.iter().enumerate() {
             let (gains, is_fresh) = columns.gains(body as usize);
             [self.kick[k], self.gain[k]] = gains;
@@ -117,9 +117,9 @@ impl<S: Space> Linkage<S> {
     /// correction gains the turn of a stride.
     pub(super) fn close_up(&mut self, ground: &Ground<'_, S>, h: f64, options: &March<S>) {
         self.plain.clear();
-        let aims = self.aim.iter().zip(&self.tumble);
+        let aims = self.aim.iter().zip(&self.rotate_freely);
         self.plain
-            .extend(aims.map(|(aim, tumble)| aim.spin - *tumble));
+            .extend(aims.map(|(aim, rotate_freely)| aim.spin - *rotate_freely));
         let rounds = if self.is_exact() { 1 } else { options.rounds };
         let mut open = f64::INFINITY;
         for _ in 0..MOST_CORRECTIONS {
@@ -165,15 +165,15 @@ impl<S: Space> Linkage<S> {
         }
         for (k, &body) in self.bodies.iter().enumerate() {
             let body = body as usize;
-            if !ground.bodies.is_dynamic(body) || self.tumble[k] == S::Spin::default() {
+            if !ground.bodies.is_dynamic(body) || self.rotate_freely[k] == S::Spin::default() {
                 continue;
             }
             let rotation = self.pose[k].rotation;
             let inverse = ground.bodies.inertial[body].inv_inertia_at(rotation);
             let given = S::apply_inertia(&inverse, self.pushed[k].spin);
             let spin = self.plain[k] * (1.0 / h) + given * h;
-            self.tumble[k] = integrate::tumbled(ground.bodies, body, rotation, spin, h);
-            self.x[k].spin = spin * h + self.tumble[k];
+            self.rotate_freely[k] = integrate::tumbled(ground.bodies, body, rotation, spin, h);
+            self.x[k].spin = spin * h + self.rotate_freely[k];
         }
     }
 }

@@ -13,7 +13,7 @@
 use super::Links;
 use super::linkage::Linkage;
 use super::row::push_locks;
-use super::warm_start::KnownRows;
+use super::warm_start::WarmStartRows;
 use crate::geometry::Space;
 use crate::math::algebra::Components;
 use crate::model::body::{Bodies, Motion};
@@ -40,7 +40,7 @@ impl<S: Space> Linkage<S> {
         self.hold(bodies);
         self.x.copy_from_slice(&self.motion);
         self.close();
-        self.blows.copy_from_slice(&self.missing);
+        self.impacts.copy_from_slice(&self.missing);
         for (&body, motion) in self.bodies.iter().zip(&self.x) {
             if bodies.is_dynamic(body as usize) {
                 bodies.motion[body as usize] = *motion;
@@ -83,15 +83,18 @@ impl<S: Space> Linkage<S> {
                 motion.spin += change.spin * impulse;
             }
         }
-        for (blow, response) in self.blows.iter_mut().zip(&self.missing) {
-            *blow += response * impulse;
+        for (impact, response) in self.impacts.iter_mut().zip(&self.missing) {
+            *impact += response * impulse;
         }
     }
 
     /// Calls `f` with bodies, and what impulses of its joints in impacts change of their motion.
     fn for_each_tug(&self, f: &mut impl FnMut(usize, &Motion<S>)) {
-        for (row, &blow) in self.rows.iter().zip(&self.blows) {
-            for (end, moves, sign) in [(row.a, &row.moves_a, -blow), (row.b, &row.moves_b, blow)] {
+        for (row, &impact) in self.rows.iter().zip(&self.impacts) {
+            for (end, moves, sign) in [
+                (row.a, &row.moves_a, -impact),
+                (row.b, &row.moves_b, impact),
+            ] {
                 let change = Motion {
                     linear: moves.linear * sign,
                     spin: moves.spin * sign,
@@ -102,10 +105,13 @@ impl<S: Space> Linkage<S> {
     }
 
     /// Remembers impulses as the forces they are on average over a step.
-    fn remember_blows(&self, known: &mut KnownRows, dt: f64) {
+    fn remember_blows(&self, known: &mut WarmStartRows, dt: f64) {
         for joint in &self.joints {
             for (struck, &at) in known.struck_mut(joint.joint).iter_mut().zip(&joint.at) {
-                *struck = self.blows.get(at as usize).map_or(0.0, |blow| blow / dt);
+                *struck = self
+                    .impacts
+                    .get(at as usize)
+                    .map_or(0.0, |impact| impact / dt);
             }
         }
     }

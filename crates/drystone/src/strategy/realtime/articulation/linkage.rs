@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use super::Ground;
 use super::geometric_stiffness::{Pull, Stiffer};
-use super::joint_net::Weave;
+use super::joint_net::JointNet;
 use super::pattern::neighbours;
 use super::row::{Entry, LinkRow, is_lock, push_locks};
-use super::warm_start::KnownRows;
+use super::warm_start::WarmStartRows;
 use crate::geometry::Space;
 use crate::geometry::shape::Pose;
 use crate::math::algebra::{Components, Linear};
@@ -52,7 +52,7 @@ pub(crate) struct Linkage<S: Space> {
     pub(super) blocks: Vec<u32>,
     pub(super) factors: Option<Factors>,
     /// What sweeps a net of ball joints.
-    pub(super) weave: Option<Weave>,
+    pub(super) joint_net: Option<JointNet>,
     /// Entries of S off its diagonal, as `factors` wants them, and the diagonal.
     pub(super) entries: Vec<Entry>,
     pub(super) above: Vec<f64>,
@@ -79,7 +79,7 @@ pub(crate) struct Linkage<S: Space> {
     /// Motions at the start of a stride, how much further bodies turn in it than by their spin, and
     /// where they aim without that.
     pub(super) start: Vec<Motion<S>>,
-    pub(super) tumble: Vec<S::Spin>,
+    pub(super) rotate_freely: Vec<S::Spin>,
     pub(super) plain: Vec<S::Spin>,
     /// Displacements and forces before a correction.
     pub(super) saved: (Vec<Motion<S>>, Vec<f64>),
@@ -104,7 +104,7 @@ pub(crate) struct Linkage<S: Space> {
     pub(super) missing: Vec<f64>,
     /// Whether it was hit in this step, and impulses of that along locks, N·s or N·m·s.
     pub(super) is_hit: bool,
-    pub(super) blows: Vec<f64>,
+    pub(super) impacts: Vec<f64>,
 }
 
 impl<S: Space> Linkage<S> {
@@ -152,7 +152,7 @@ impl<S: Space> Linkage<S> {
             locks,
             blocks,
             factors: None,
-            weave: None,
+            joint_net: None,
             entries: Vec::new(),
             above: Vec::new(),
             diagonal: Vec::new(),
@@ -170,7 +170,7 @@ impl<S: Space> Linkage<S> {
             older: vec![Motion::default(); count],
             is_fresh: true,
             start: vec![Motion::default(); count],
-            tumble: vec![S::Spin::default(); count],
+            rotate_freely: vec![S::Spin::default(); count],
             plain: Vec::with_capacity(count),
             saved: Default::default(),
             end: vec![Pose::default(); count],
@@ -187,12 +187,12 @@ impl<S: Space> Linkage<S> {
             pushed: vec![Motion::default(); count],
             missing: vec![0.0; locks],
             is_hit: false,
-            blows: vec![0.0; locks],
+            impacts: vec![0.0; locks],
         };
         if is_direct {
             this.make_factors(bodies);
         } else {
-            this.weave = Weave::new(bodies, &this.bodies, &this.joints);
+            this.joint_net = JointNet::new(bodies, &this.bodies, &this.joints);
         }
         this
     }
@@ -387,7 +387,7 @@ impl<S: Space> Linkage<S> {
     }
 
     /// Takes over the forces of the step before.
-    pub(super) fn recall(&mut self, known: &KnownRows) {
+    pub(super) fn recall(&mut self, known: &WarmStartRows) {
         for joint in &self.joints {
             for (known, &at) in known.of(joint.joint).iter().zip(&joint.at) {
                 self.forces[at as usize] = known.force;
@@ -397,7 +397,7 @@ impl<S: Space> Linkage<S> {
     }
 
     /// Remembers forces.
-    pub(super) fn remember(&self, known: &mut KnownRows) {
+    pub(super) fn remember(&self, known: &mut WarmStartRows) {
         for joint in &self.joints {
             for (known, &at) in known.of_mut(joint.joint).iter_mut().zip(&joint.at) {
                 known.force = self.forces[at as usize];

@@ -54,18 +54,18 @@ mod warm_start;
 
 use crate::geometry::Space;
 use crate::math::simd::Instructions;
-use crate::math::union_find::Forest;
+use crate::math::union_find::UnionFind;
 use crate::model::body::Bodies;
 use crate::model::joint::Joints;
 use crate::model::joint::rows::rows_of;
 use crate::strategy::realtime::body_columns::BodyColumns;
 pub(crate) use impact::Spot;
-pub(crate) use lanes::Team;
+pub(crate) use lanes::ArticulationLanes;
 use lanes::make_teams;
 use linkage::JointRows;
 pub(crate) use linkage::Linkage;
 use serde::{Deserialize, Serialize};
-use warm_start::KnownRows;
+use warm_start::WarmStartRows;
 
 /// Numbers that all rows of a substep share.
 #[derive(Clone, Copy, Debug)]
@@ -102,14 +102,14 @@ pub(crate) struct March<S: Space> {
 #[serde(bound = "")]
 pub(crate) struct Links<S: Space> {
     /// What is known of each joint's rows.
-    known: KnownRows,
+    known: WarmStartRows,
     /// Version of the joints that linkages were made for.
     version: u64,
     #[serde(skip)]
     pub(crate) linkages: Vec<Linkage<S>>,
     /// Linkages that are alike, side by side.
     #[serde(skip)]
-    pub(crate) teams: Vec<Team>,
+    pub(crate) teams: Vec<ArticulationLanes>,
     /// Bodies of each joint, in order.
     #[serde(skip)]
     ties: Vec<[u32; 2]>,
@@ -120,7 +120,7 @@ pub(crate) struct Links<S: Space> {
 impl<S: Space> Default for Links<S> {
     fn default() -> Self {
         Self {
-            known: KnownRows::default(),
+            known: WarmStartRows::default(),
             version: 0,
             linkages: Vec::new(),
             teams: Vec::new(),
@@ -191,7 +191,7 @@ impl<S: Space> Links<S> {
 
     /// Makes the linkages of all joints.
     fn rebuild(&mut self, bodies: &Bodies<S>, joints: &Joints<S>) {
-        let mut forest = Forest::new(bodies.len());
+        let mut forest = UnionFind::new(bodies.len());
         self.ties.clear();
         for (_, joint) in joints.iter() {
             self.ties.push([joint.a, joint.b]);
@@ -201,7 +201,7 @@ impl<S: Space> Links<S> {
         }
         let mut groups: BTreeMap<u32, Vec<JointRows<S>>> = BTreeMap::new();
         let mut ends: BTreeMap<u32, [u32; 2]> = BTreeMap::new();
-        let mut known = KnownRows::default();
+        let mut known = WarmStartRows::default();
         for (place, joint) in joints.iter() {
             let roles = rows_of::<S>(&joint.kind);
             let moving = if bodies.is_dynamic(joint.a as usize) {
@@ -243,7 +243,10 @@ impl<S: Space> Links<S> {
     pub(crate) fn forces(&self, joint: u32) -> Vec<f64> {
         let known = self.known.of(joint).iter();
         let struck = self.known.struck(joint);
-        known.zip(struck).map(|(k, blow)| k.force + blow).collect()
+        known
+            .zip(struck)
+            .map(|(k, impact)| k.force + impact)
+            .collect()
     }
 
     /// Calls `f` with the bodies, n, j_a, j_b and the force of every row of linkages that touch
@@ -309,7 +312,7 @@ impl<S: Space> Links<S> {
     /// Remembers the forces of a step; those of nets that touch nothing are known already.
     pub(crate) fn remember(&mut self) {
         let is_open = |linkage: &&Linkage<S>| {
-            linkage.is_awake && (linkage.has_contact || linkage.weave.is_none())
+            linkage.is_awake && (linkage.has_contact || linkage.joint_net.is_none())
         };
         for linkage in self.linkages.iter().filter(is_open) {
             linkage.remember(&mut self.known);

@@ -1,7 +1,7 @@
 //! One coordinate of a joint, and what a force along it does.
 
 use super::LinkLaw;
-use super::warm_start::Known;
+use super::warm_start::WarmStart;
 use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::Motion;
@@ -178,7 +178,7 @@ pub(super) fn write<S: Space>(
     role: &Role,
     value: f64,
     law: &LinkLaw,
-    known: &mut Known,
+    known: &mut WarmStart,
 ) -> f64 {
     const FREE: f64 = f64::INFINITY;
     let most = law.speed * law.h;

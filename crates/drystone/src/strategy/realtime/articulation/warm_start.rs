@@ -1,11 +1,11 @@
 //! What is known of joints from the step before.
 
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use serde::{Deserialize, Serialize};
 
 /// What is known of a row.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct WarmStart {
     /// λ, N or N·m.
     pub(super) force: f64,
     /// Which bound a limit is near: −1 for the lower, 1 for the upper one.
@@ -14,16 +14,16 @@ pub(super) struct Known {
 
 /// The rows of all joints, one joint after the other by place.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct KnownRows {
+pub(super) struct WarmStartRows {
     /// First row of each place; one more at the end.
     starts: Vec<u32>,
-    rows: Vec<Known>,
+    rows: Vec<WarmStart>,
     /// What impacts added to forces in this step, N or N·m; empty if nothing was hit.
     #[serde(skip)]
     struck: Vec<f64>,
 }
 
-impl KnownRows {
+impl WarmStartRows {
     /// Adds the rows of the next place that has any: those of `before` if they are as many.
     pub(super) fn add(&mut self, place: u32, count: usize, before: &Self) {
         self.starts
@@ -33,7 +33,7 @@ impl KnownRows {
             self.rows.extend_from_slice(kept);
         } else {
             let room = self.rows.len() + count;
-            self.rows.resize(room, Known::default());
+            self.rows.resize(room, WarmStart::default());
         }
         self.starts.push(self.rows.len() as u32);
     }
@@ -46,18 +46,18 @@ impl KnownRows {
     }
 
     /// The rows of a joint; none if it has none.
-    pub(super) fn of(&self, place: u32) -> &[Known] {
+    pub(super) fn of(&self, place: u32) -> &[WarmStart] {
         self.rows.get(self.range(place)).unwrap_or_default()
     }
 
-    pub(super) fn of_mut(&mut self, place: u32) -> &mut [Known] {
+    pub(super) fn of_mut(&mut self, place: u32) -> &mut [WarmStart] {
         let range = self.range(place);
         self.rows.get_mut(range).unwrap_or_default()
     }
 
     /// The first row of each place, and all rows, to be changed by several threads.
-    pub(super) fn share(&mut self) -> (&[u32], Shared<'_, Known>) {
-        (&self.starts, Shared::new(&mut self.rows))
+    pub(super) fn share(&mut self) -> (&[u32], SharedSlice<'_, WarmStart>) {
+        (&self.starts, SharedSlice::new(&mut self.rows))
     }
 
     /// Forgets what impacts added.
@@ -92,14 +92,14 @@ mod tests {
 
     #[test]
     fn joints_keep_what_is_known_of_them_when_others_come_and_go() {
-        let mut first = KnownRows::default();
+        let mut first = WarmStartRows::default();
         for (place, count) in [(0, 3), (2, 1), (3, 5)] {
-            first.add(place, count, &KnownRows::default());
+            first.add(place, count, &WarmStartRows::default());
         }
         first.of_mut(2)[0].force = 7.0;
         first.of_mut(3)[4].force = 9.0;
         assert!(first.of(1).is_empty() && first.of(4).is_empty());
-        let mut second = KnownRows::default();
+        let mut second = WarmStartRows::default();
         for (place, count) in [(1, 2), (2, 1), (3, 4)] {
             second.add(place, count, &first);
         }

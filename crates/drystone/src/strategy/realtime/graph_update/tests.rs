@@ -23,7 +23,7 @@ impl Dice {
     }
 }
 
-/// Patches of pairs, by records that are used again.
+/// Manifolds of pairs, by records that are used again.
 #[derive(Default)]
 struct Touching {
     edges: BTreeMap<Pair, Vec<Edge>>,
@@ -32,7 +32,7 @@ struct Touching {
 }
 
 impl Touching {
-    /// Gives a pair of near bodies other patches.
+    /// Gives a pair of near bodies other manifolds.
     fn change(&mut self, dice: &mut Dice) -> Pair {
         let a = dice.roll(BODIES - 20);
         let mut b = a + 1 + dice.roll(19);
@@ -67,7 +67,7 @@ impl Touching {
     }
 }
 
-/// A colour, and patches as a lane has them: records, others, and which side.
+/// A colour, and manifolds as a lane has them: records, others, and which side.
 type Lane = (usize, Vec<(u32, u32, bool)>);
 
 /// The lane of each body.

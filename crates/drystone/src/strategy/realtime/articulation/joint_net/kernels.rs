@@ -6,11 +6,11 @@ use super::{Group, Layout};
 use crate::geometry::Space;
 use crate::math::algebra::manifold_algebra::{V3, add, zero};
 use crate::math::simd::{Column, LANES, Wide, dispatch};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 
 /// Eight rows of an array, transposed.
 #[inline(always)]
-fn gather<V: Wide>(from: &Shared<'_, Column>, places: &[u32; LANES]) -> [V; LANES] {
+fn gather<V: Wide>(from: &SharedSlice<'_, Column>, places: &[u32; LANES]) -> [V; LANES] {
     let mut rows = [zero::<V>(); LANES];
     for k in 0..LANES {
         rows[k] = V::load(&from.read(places[k] as usize));
@@ -19,7 +19,7 @@ fn gather<V: Wide>(from: &Shared<'_, Column>, places: &[u32; LANES]) -> [V; LANE
 }
 
 #[inline(always)]
-fn scatter<V: Wide>(to: &Shared<'_, Column>, places: &[u32; LANES], columns: [V; LANES]) {
+fn scatter<V: Wide>(to: &SharedSlice<'_, Column>, places: &[u32; LANES], columns: [V; LANES]) {
     let rows = V::transpose(columns);
     for k in 0..LANES {
         let mut row = Column::default();
@@ -100,8 +100,8 @@ fn turned<S: Space, V: Wide>(i: &[V; LANES], m: V3<V>) -> V3<V> {
 fn prepare_kernel<S: Space, V: Wide>(
     groups: &[Group],
     numbers: &mut [Column],
-    masses: &Shared<'_, Column>,
-    inertias: &Shared<'_, Column>,
+    masses: &SharedSlice<'_, Column>,
+    inertias: &SharedSlice<'_, Column>,
 ) {
     let all = numbers.chunks_exact_mut(Layout::<S>::COUNT);
     for (group, numbers) in groups.iter().zip(all) {
@@ -176,7 +176,7 @@ fn inverted<S: Space, V: Wide>(mut k: [V3<V>; 3]) -> [V3<V>; 3] {
 fn sweep_kernel<S: Space, V: Wide>(
     groups: &[Group],
     numbers: &mut [Column],
-    x: &Shared<'_, Column>,
+    x: &SharedSlice<'_, Column>,
 ) {
     let all = numbers.chunks_exact_mut(Layout::<S>::COUNT);
     for (group, numbers) in groups.iter().zip(all) {
@@ -241,8 +241,8 @@ dispatch! {
     fn prepare<S: Space>(
         groups: &[Group],
         numbers: &mut [Column],
-        masses: &Shared<'_, Column>,
-        inertias: &Shared<'_, Column>,
+        masses: &SharedSlice<'_, Column>,
+        inertias: &SharedSlice<'_, Column>,
     ) = prepare_kernel
 }
 dispatch! {
@@ -250,6 +250,6 @@ dispatch! {
     fn sweep<S: Space>(
         groups: &[Group],
         numbers: &mut [Column],
-        x: &Shared<'_, Column>,
+        x: &SharedSlice<'_, Column>,
     ) = sweep_kernel
 }

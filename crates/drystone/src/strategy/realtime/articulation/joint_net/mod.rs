@@ -66,7 +66,7 @@ struct Group {
 
 /// A net as the kernels see it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Weave {
+pub(super) struct JointNet {
     groups: Vec<Group>,
     /// Groups of each colour.
     colors: Vec<Range<usize>>,
@@ -87,7 +87,7 @@ pub(super) struct Weave {
     inertia: Vec<Column>,
 }
 
-impl Weave {
+impl JointNet {
     /// Looks at a net; `None` unless all of its joints are ball joints.
     pub(super) fn new<S: Space>(
         bodies: &Bodies<S>,

@@ -5,19 +5,19 @@
 //! and after every colour, so that no result depends on their number.
 
 use super::kernels::{prepare, sweep};
-use super::{Group, Layout, Weave};
+use super::{Group, JointNet, Layout};
 use crate::dynamics::integrate;
 use crate::geometry::Space;
 use crate::geometry::shape::Pose;
 use crate::math::algebra::{Components, Linear};
 use crate::math::simd::{Column, LANES};
 use crate::model::body::{Bodies, Motion};
-use crate::parallel::shared_slice::Shared;
+use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 use crate::parallel::thread_pool::Worker;
 use crate::strategy::realtime::articulation::free_articulation::arrived;
 use crate::strategy::realtime::articulation::linkage::{JointRows, Linkage};
-use crate::strategy::realtime::articulation::warm_start::{Known, KnownRows};
+use crate::strategy::realtime::articulation::warm_start::{WarmStart, WarmStartRows};
 use crate::strategy::realtime::articulation::{Ground, March};
 use crate::strategy::realtime::body_columns::{column, get};
 
@@ -40,37 +40,37 @@ struct Cut {
 }
 
 /// A net, to be changed by several threads in different places.
-struct Loom<'a, S: Space> {
+struct NetStepper<'a, S: Space> {
     world: &'a Bodies<S>,
     options: &'a March<S>,
     cut: Cut,
     bodies: &'a [u32],
     joints: &'a [JointRows<S>],
-    pose: Shared<'a, Pose<S>>,
-    motion: Shared<'a, Motion<S>>,
+    pose: SharedSlice<'a, Pose<S>>,
+    motion: SharedSlice<'a, Motion<S>>,
     /// Forces of all joints, and the first row of each of the net's.
-    known: Shared<'a, Known>,
+    known: SharedSlice<'a, WarmStart>,
     starts: &'a [u32],
-    // See `Weave`.
+    // See `JointNet`.
     groups: &'a [Group],
     colors: &'a [std::ops::Range<usize>],
     owners: &'a [u32],
-    numbers: Shared<'a, Column>,
-    x: Shared<'a, Column>,
-    before: Shared<'a, Column>,
-    keep: Shared<'a, Column>,
-    push: Shared<'a, Column>,
-    mass: Shared<'a, Column>,
-    inertia: Shared<'a, Column>,
+    numbers: SharedSlice<'a, Column>,
+    x: SharedSlice<'a, Column>,
+    before: SharedSlice<'a, Column>,
+    keep: SharedSlice<'a, Column>,
+    push: SharedSlice<'a, Column>,
+    mass: SharedSlice<'a, Column>,
+    inertia: SharedSlice<'a, Column>,
 }
 
 impl<S: Space> Linkage<S> {
     /// Moves a net that touches nothing over a step, and remembers its forces.
-    pub(in super::super) fn weave(
+    pub(in super::super) fn joint_net(
         &mut self,
-        weave: &mut Weave,
+        joint_net: &mut JointNet,
         ground: &Ground<'_, S>,
-        known: &mut KnownRows,
+        known: &mut WarmStartRows,
         options: &March<S>,
     ) {
         let fastest = self.motion.iter().map(|m| m.spin.length());
@@ -80,7 +80,7 @@ impl<S: Space> Linkage<S> {
         let substeps = SUBSTEPS.div_ceil(strides);
         let stride = options.dt / f64::from(strides);
         let (starts, known) = known.share();
-        let loom = Loom {
+        let net_stepper = NetStepper {
             world: ground.bodies,
             options,
             cut: Cut {
@@ -91,27 +91,27 @@ impl<S: Space> Linkage<S> {
             },
             bodies: &self.bodies,
             joints: &self.joints,
-            pose: Shared::new(&mut self.pose),
-            motion: Shared::new(&mut self.motion),
+            pose: SharedSlice::new(&mut self.pose),
+            motion: SharedSlice::new(&mut self.motion),
             known,
             starts,
-            groups: &weave.groups,
-            colors: &weave.colors,
-            owners: &weave.owners,
-            numbers: Shared::new(&mut weave.numbers),
-            x: Shared::new(&mut weave.x),
-            before: Shared::new(&mut weave.before),
-            keep: Shared::new(&mut weave.keep),
-            push: Shared::new(&mut weave.push),
-            mass: Shared::new(&mut weave.mass),
-            inertia: Shared::new(&mut weave.inertia),
+            groups: &joint_net.groups,
+            colors: &joint_net.colors,
+            owners: &joint_net.owners,
+            numbers: SharedSlice::new(&mut joint_net.numbers),
+            x: SharedSlice::new(&mut joint_net.x),
+            before: SharedSlice::new(&mut joint_net.before),
+            keep: SharedSlice::new(&mut joint_net.keep),
+            push: SharedSlice::new(&mut joint_net.push),
+            mass: SharedSlice::new(&mut joint_net.mass),
+            inertia: SharedSlice::new(&mut joint_net.inertia),
         };
-        let worth = loom.groups.len() / WORTH + 1;
-        thread_pool::run(options.threads.min(worth), |worker| loom.run(worker));
+        let worth = net_stepper.groups.len() / WORTH + 1;
+        thread_pool::run(options.threads.min(worth), |worker| net_stepper.run(worker));
     }
 }
 
-impl<S: Space> Loom<'_, S> {
+impl<S: Space> NetStepper<'_, S> {
     /// One thread's part.
     fn run(&self, worker: &Worker<'_>) {
         let instructions = self.options.instructions;

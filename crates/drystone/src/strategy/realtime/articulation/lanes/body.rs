@@ -15,7 +15,7 @@ use crate::strategy::realtime::manifold::Field;
 
 /// The same body of four linkages: displacements are x, y, z, then turns.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TeamBody {
+pub(super) struct LaneBody {
     /// Places in the body columns.
     pub(super) places: [u32; DOUBLES],
     /// 1 where it is moved, else 0.
@@ -43,7 +43,7 @@ pub(super) struct TeamBody {
     pub(super) form: Form,
 }
 
-impl TeamBody {
+impl LaneBody {
     /// Takes a body over at the start of a substep.
     pub(super) fn begin<S: Space>(
         &mut self,

@@ -8,7 +8,7 @@
 //! [`Linkage::weigh`] do for others is done here.
 
 use super::kernel::{cross, dot, get, mask, put};
-use super::{Team, TeamBody, TeamRow};
+use super::{ArticulationLanes, LaneBody, LaneRow};
 use crate::geometry::Space;
 use crate::geometry::shape::Pose;
 use crate::math::algebra::Components;
@@ -26,7 +26,7 @@ const SMALL: f64 = 0.01;
 
 /// The same joint of four linkages.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TeamJoint {
+pub(super) struct LaneJoint {
     pub(super) ends: [u32; 2],
     /// Its first row.
     pub(super) first: u32,
@@ -65,7 +65,7 @@ pub(super) fn plain_kind<S: Space>(joint: &JointRows<S>) -> Option<u8> {
     coordinates().eq(linear.chain(angular)).then_some(free)
 }
 
-impl TeamJoint {
+impl LaneJoint {
     /// The joints of plain linkages; none for others.
     pub(super) fn all<S: Space>(alike: &[Linkage<S>]) -> Vec<Self> {
         let Some(one) = alike.first() else {
@@ -89,7 +89,7 @@ impl TeamJoint {
     }
 
     /// Lets the rows of distances be along the world's axes.
-    pub(super) fn point_rows(&self, rows: &mut [TeamRow]) {
+    pub(super) fn point_rows(&self, rows: &mut [LaneRow]) {
         for (axis, row) in rows[self.first as usize..].iter_mut().take(3).enumerate() {
             row.n[axis] = Quad([1.0; DOUBLES]);
         }
@@ -253,7 +253,7 @@ fn hinge_angles<N: Number<Stored = Quad>>(
 
 /// The known forces of a joint: on B, N.
 #[inline(always)]
-fn known_force<N: Number<Stored = Quad>>(team: &Team, first: usize) -> [N; 3] {
+fn known_force<N: Number<Stored = Quad>>(team: &ArticulationLanes, first: usize) -> [N; 3] {
     std::array::from_fn(|k| N::load(&team.forces[first + k]))
 }
 
@@ -263,12 +263,12 @@ fn known_force<N: Number<Stored = Quad>>(team: &Team, first: usize) -> [N; 3] {
     clippy::extra_unused_type_parameters,
     reason = "every kernel has a space"
 )]
-fn aim_kernel<S: Space, V: Wide>(team: &mut Team, law: &LinkLaw) {
+fn aim_kernel<S: Space, V: Wide>(team: &mut ArticulationLanes, law: &LinkLaw) {
     aim::<V::Double>(team, law);
 }
 
 #[inline(always)]
-fn aim<N: Number<Stored = Quad>>(team: &mut Team, law: &LinkLaw) {
+fn aim<N: Number<Stored = Quad>>(team: &mut ArticulationLanes, law: &LinkLaw) {
     let most = N::splat(law.speed * law.h);
     // Of a large error only a part is made up for in a step.
     let allowed = |value: N| value.most(-most).least(most) - value;
@@ -318,7 +318,7 @@ fn aim<N: Number<Stored = Quad>>(team: &mut Team, law: &LinkLaw) {
     clippy::extra_unused_type_parameters,
     reason = "every kernel has a space"
 )]
-fn shape_kernel<S: Space, V: Wide>(team: &mut Team, law: &LinkLaw) {
+fn shape_kernel<S: Space, V: Wide>(team: &mut ArticulationLanes, law: &LinkLaw) {
     let part = V::Double::load(&team.part);
     // The rows of those that have not turned stay as they are.
     let which = mask::<V::Double>(team.is_bent);
@@ -344,7 +344,7 @@ pub(super) const SYMMETRIC: [[usize; 2]; 6] = [[0, 0], [1, 1], [2, 2], [0, 1], [
 
 /// Turns a body's axes to where directions count, and its inertia to where it starts.
 #[inline(always)]
-fn place<N: Number<Stored = Quad>>(body: &mut TeamBody, [part, which]: [N; 2], law: &LinkLaw) {
+fn place<N: Number<Stored = Quad>>(body: &mut LaneBody, [part, which]: [N; 2], law: &LinkLaw) {
     let q = get::<N, 4>(&body.form.rotation);
     let x = get::<N, 6>(&body.x);
     let spin = [x[3], x[4], x[5]];
@@ -372,7 +372,11 @@ fn place<N: Number<Stored = Quad>>(body: &mut TeamBody, [part, which]: [N; 2], l
 
 /// Writes the rows of a joint, and adds what its known forces do to the resistance of bodies.
 #[inline(always)]
-fn shape_joint<N: Number<Stored = Quad>>(team: &mut Team, k: usize, [part, which]: [N; 2]) {
+fn shape_joint<N: Number<Stored = Quad>>(
+    team: &mut ArticulationLanes,
+    k: usize,
+    [part, which]: [N; 2],
+) {
     let joint = &team.joints[k];
     let [a, b] = joint.ends.map(|end| &team.bodies[end as usize]);
     let [x_a, x_b] = [a, b].map(|body| get::<N, 6>(&body.x));
@@ -420,7 +424,7 @@ fn shape_joint<N: Number<Stored = Quad>>(team: &mut Team, k: usize, [part, which
 
 /// Adds s (1 − r rᵀ/r²) to a body's resistance to turns where s is positive: what a pull at r adds.
 #[inline(always)]
-fn stiffen<N: Number<Stored = Quad>>(body: &mut TeamBody, r: [N; 3], s: N) {
+fn stiffen<N: Number<Stored = Quad>>(body: &mut LaneBody, r: [N; 3], s: N) {
     let (zero, one) = (N::splat(0.0), N::splat(1.0));
     let square = dot(r, r);
     let s = square.choose(s.most(zero), zero);
@@ -435,9 +439,9 @@ fn stiffen<N: Number<Stored = Quad>>(body: &mut TeamBody, r: [N; 3], s: N) {
 
 dispatch! {
     /// Says what rows of plain linkages are after, and where in the step directions are taken.
-    fn aim_rows<S: Space>(team: &mut Team, law: &LinkLaw) = aim_kernel
+    fn aim_rows<S: Space>(team: &mut ArticulationLanes, law: &LinkLaw) = aim_kernel
 }
 dispatch! {
     /// Makes rows of plain linkages for their present displacements.
-    fn shape_rows<S: Space>(team: &mut Team, law: &LinkLaw) = shape_kernel
+    fn shape_rows<S: Space>(team: &mut ArticulationLanes, law: &LinkLaw) = shape_kernel
 }

@@ -1,7 +1,7 @@
 //! Where inertia, contacts and joints of four linkages balance.
 
 use super::sweep::{invert_blocks, sweep};
-use super::{Team, TeamBody, TeamRow, points};
+use super::{ArticulationLanes, LaneBody, LaneRow, points};
 use crate::geometry::Space;
 use crate::math::rigid_compliance::{Answer, Resistance, SPRINGS, symmetric_times};
 use crate::math::simd::{Column, DOUBLES, LANES, Number, Quad, Wide, dispatch};
@@ -57,7 +57,11 @@ pub(super) fn mask<N: Number<Stored = Quad>>(which: Which) -> N {
 }
 
 #[inline(always)]
-fn settle_kernel<S: Space, V: Wide>(team: &mut Team, field: &Field<'_>, noticeable: f64) {
+fn settle_kernel<S: Space, V: Wide>(
+    team: &mut ArticulationLanes,
+    field: &Field<'_>,
+    noticeable: f64,
+) {
     let mut is_other = team.is_bent;
     for body in &mut team.bodies {
         let grasp = body
@@ -99,7 +103,7 @@ fn settle_kernel<S: Space, V: Wide>(team: &mut Team, field: &Field<'_>, noticeab
 /// the four are held by other springs than before.
 #[inline(always)]
 fn hold<S: Space, N: Number<Stored = Quad>>(
-    body: &mut TeamBody,
+    body: &mut LaneBody,
     grasp: Option<[N; GRASP]>,
     is_bent: Which,
 ) -> Which {
@@ -144,9 +148,9 @@ fn hold<S: Space, N: Number<Stored = Quad>>(
     is_other
 }
 
-/// What patches do to a body of each linkage; nothing where it touches none.
+/// What manifolds do to a body of each linkage; nothing where it touches none.
 #[inline(always)]
-fn grasps<V: Wide>(body: &TeamBody, field: &Field<'_>) -> [V::Double; GRASP] {
+fn grasps<V: Wide>(body: &LaneBody, field: &Field<'_>) -> [V::Double; GRASP] {
     // Place 0 belongs to nobody, and nothing is ever written there.
     let places: [usize; DOUBLES] = std::array::from_fn(|lane| {
         let place = body.places[lane] as usize;
@@ -166,9 +170,9 @@ fn grasps<V: Wide>(body: &TeamBody, field: &Field<'_>) -> [V::Double; GRASP] {
 
 /// What forces along the rows do.
 #[inline(always)]
-fn answer_rows<N: Number<Stored = Quad>>(team: &mut Team) {
+fn answer_rows<N: Number<Stored = Quad>>(team: &mut ArticulationLanes) {
     let bodies = &team.bodies;
-    for rows in team.rows.chunk_by_mut(TeamRow::has_ends_of) {
+    for rows in team.rows.chunk_by_mut(LaneRow::has_ends_of) {
         let ends = [rows[0].a, rows[0].b];
         for (side, end) in ends.into_iter().enumerate() {
             let answer = Answer::<N>::load(&bodies[end as usize].answer);
@@ -193,7 +197,7 @@ fn along<N: Number>(n: [N; 3], j: [N; 3], moved: [N; 6]) -> N {
 
 /// What a force along the second row of an entry moves along the first.
 #[inline(always)]
-pub(super) fn coupling<N: Number<Stored = Quad>>(entry: &Entry, rows: &[TeamRow]) -> N {
+pub(super) fn coupling<N: Number<Stored = Quad>>(entry: &Entry, rows: &[LaneRow]) -> N {
     let [one, other] = entry.rows.map(|k| &rows[k as usize]);
     let n = get::<N, 3>(&one.n);
     let mut sum = N::splat(0.0);
@@ -214,7 +218,7 @@ pub(super) fn coupling<N: Number<Stored = Quad>>(entry: &Entry, rows: &[TeamRow]
 
 /// Works out the entries of S off its diagonal.
 #[inline(always)]
-fn couple_rows<N: Number<Stored = Quad>>(team: &mut Team) {
+fn couple_rows<N: Number<Stored = Quad>>(team: &mut ArticulationLanes) {
     for (above, entry) in team.above.iter_mut().zip(&team.entries) {
         coupling::<N>(entry, &team.rows).store(above);
     }
@@ -222,7 +226,7 @@ fn couple_rows<N: Number<Stored = Quad>>(team: &mut Team) {
 
 /// Factorises S, or inverts the joints' own blocks of it.
 #[inline(always)]
-fn factorise<N: Number<Stored = Quad>>(team: &mut Team) {
+fn factorise<N: Number<Stored = Quad>>(team: &mut ArticulationLanes) {
     let Some(factors) = &mut team.factors else {
         return invert_blocks::<N>(team);
     };
@@ -234,7 +238,7 @@ fn factorise<N: Number<Stored = Quad>>(team: &mut Team) {
 
 /// u of displacements of a row's two bodies.
 #[inline(always)]
-pub(super) fn moved<N: Number<Stored = Quad>>(row: &TeamRow, [a, b]: &[[N; 6]; 2]) -> N {
+pub(super) fn moved<N: Number<Stored = Quad>>(row: &LaneRow, [a, b]: &[[N; 6]; 2]) -> N {
     let ((linear_a, spin_a), (linear_b, spin_b)) = (halves(*a), halves(*b));
     let apart = std::array::from_fn(|k| linear_b[k] - linear_a[k]);
     dot(get(&row.n), apart) + (dot(get(&row.j_b), spin_b) - dot(get(&row.j_a), spin_a))
@@ -242,7 +246,7 @@ pub(super) fn moved<N: Number<Stored = Quad>>(row: &TeamRow, [a, b]: &[[N; 6]; 2
 
 /// Adds what a force along a row does to its two bodies.
 #[inline(always)]
-pub(super) fn push<N: Number<Stored = Quad>>(row: &TeamRow, force: N, [a, b]: &mut [[N; 6]; 2]) {
+pub(super) fn push<N: Number<Stored = Quad>>(row: &LaneRow, force: N, [a, b]: &mut [[N; 6]; 2]) {
     for (x, moves) in a.iter_mut().zip(&row.moves_a) {
         *x = *x - N::load(moves) * force;
     }
@@ -253,15 +257,15 @@ pub(super) fn push<N: Number<Stored = Quad>>(row: &TeamRow, force: N, [a, b]: &m
 
 /// Where the two bodies of a row were pushed to.
 #[inline(always)]
-pub(super) fn pair<N: Number<Stored = Quad>>(row: &TeamRow, bodies: &[TeamBody]) -> [[N; 6]; 2] {
+pub(super) fn pair<N: Number<Stored = Quad>>(row: &LaneRow, bodies: &[LaneBody]) -> [[N; 6]; 2] {
     [row.a, row.b].map(|end| get(&bodies[end as usize].pushed))
 }
 
 #[inline(always)]
 pub(super) fn put_pair<N: Number<Stored = Quad>>(
-    row: &TeamRow,
+    row: &LaneRow,
     x: [[N; 6]; 2],
-    bodies: &mut [TeamBody],
+    bodies: &mut [LaneBody],
 ) {
     for (end, x) in [row.a, row.b].into_iter().zip(x) {
         put(x, &mut bodies[end as usize].pushed);
@@ -271,12 +275,12 @@ pub(super) fn put_pair<N: Number<Stored = Quad>>(
 /// Lets each row act on its two bodies: joint by joint, so that these are seldom put down.
 #[inline(always)]
 pub(super) fn for_each_row<N: Number<Stored = Quad>>(
-    rows: &[TeamRow],
-    bodies: &mut [TeamBody],
-    mut act: impl FnMut(usize, &TeamRow, &mut [[N; 6]; 2]),
+    rows: &[LaneRow],
+    bodies: &mut [LaneBody],
+    mut act: impl FnMut(usize, &LaneRow, &mut [[N; 6]; 2]),
 ) {
     let mut at = 0;
-    for rows in rows.chunk_by(TeamRow::has_ends_of) {
+    for rows in rows.chunk_by(LaneRow::has_ends_of) {
         let mut x = pair(&rows[0], bodies);
         for row in rows {
             act(at, row, &mut x);
@@ -289,7 +293,11 @@ pub(super) fn for_each_row<N: Number<Stored = Quad>>(
 /// Which would not move to speak of if they were solved again: contacts do what they did when the
 /// forces of the joints were found.
 #[inline(always)]
-fn resting<N: Number<Stored = Quad>>(team: &mut Team, is_other: Which, noticeable: f64) -> Which {
+fn resting<N: Number<Stored = Quad>>(
+    team: &mut ArticulationLanes,
+    is_other: Which,
+    noticeable: f64,
+) -> Which {
     let may_rest: Which = std::array::from_fn(|lane| {
         let is_still = team.stirred.0[lane] <= MANY * noticeable;
         team.is_active[lane] && !is_other[lane] && is_still
@@ -314,7 +322,7 @@ fn resting<N: Number<Stored = Quad>>(team: &mut Team, is_other: Which, noticeabl
 
 /// How far bodies would be from where they are with the forces that are known, at most, m.
 #[inline(always)]
-fn way_with_known_forces<N: Number<Stored = Quad>>(team: &mut Team) -> N {
+fn way_with_known_forces<N: Number<Stored = Quad>>(team: &mut ArticulationLanes) -> N {
     let targets = team.bodies.iter().map(|body| body.pushed);
     team.targets.clear();
     team.targets.extend(targets);
@@ -333,7 +341,7 @@ fn way_with_known_forces<N: Number<Stored = Quad>>(team: &mut Team) -> N {
 
 /// How far a body's farthest point would be from where it is, about, m.
 #[inline(always)]
-fn way<N: Number<Stored = Quad>>(body: &TeamBody, there: [N; 6]) -> N {
+fn way<N: Number<Stored = Quad>>(body: &LaneBody, there: [N; 6]) -> N {
     let x = get::<N, 6>(&body.x);
     let (linear, spin) = halves(std::array::from_fn(|k| there[k] - x[k]));
     let way = dot(linear, linear).root() + N::load(&body.arm) * dot(spin, spin).root();
@@ -342,7 +350,7 @@ fn way<N: Number<Stored = Quad>>(body: &TeamBody, there: [N; 6]) -> N {
 
 /// Solves what has neither bounds nor loops, from no force.
 #[inline(always)]
-fn solve_at_once<N: Number<Stored = Quad>>(team: &mut Team, is_solved: N) {
+fn solve_at_once<N: Number<Stored = Quad>>(team: &mut ArticulationLanes, is_solved: N) {
     solve_locks::<N>(team);
     if team.is_plain() {
         for (known, force) in team.forces.iter_mut().zip(&team.missing) {
@@ -365,10 +373,10 @@ fn solve_at_once<N: Number<Stored = Quad>>(team: &mut Team, is_solved: N) {
 
 /// Writes down what locks must still move by.
 #[inline(always)]
-fn find_missing<N: Number<Stored = Quad>>(team: &mut Team) {
+fn find_missing<N: Number<Stored = Quad>>(team: &mut ArticulationLanes) {
     let locks = &team.rows[..team.locks];
     let mut missing = team.missing.iter_mut();
-    for rows in locks.chunk_by(TeamRow::has_ends_of) {
+    for rows in locks.chunk_by(LaneRow::has_ends_of) {
         let x = pair::<N>(&rows[0], &team.bodies);
         for (row, missing) in rows.iter().zip(&mut missing) {
             let apart = N::load(&row.missing) + moved(row, &x);
@@ -379,7 +387,7 @@ fn find_missing<N: Number<Stored = Quad>>(team: &mut Team) {
 
 /// Works out in `missing` the forces that close all locks.
 #[inline(always)]
-pub(super) fn solve_locks<N: Number<Stored = Quad>>(team: &mut Team) {
+pub(super) fn solve_locks<N: Number<Stored = Quad>>(team: &mut ArticulationLanes) {
     if team.is_plain() {
         points::find_missing::<N>(team);
     } else {
@@ -393,7 +401,7 @@ pub(super) fn solve_locks<N: Number<Stored = Quad>>(team: &mut Team) {
 /// Lets bodies be where they were pushed to, and says how far that is.
 #[inline(always)]
 fn arrive<S: Space, N: Number<Stored = Quad>>(
-    team: &mut Team,
+    team: &mut ArticulationLanes,
     field: &Field<'_>,
     is_solved: Which,
 ) {
@@ -434,5 +442,5 @@ fn arrive<S: Space, N: Number<Stored = Quad>>(
 dispatch! {
     /// Moves four linkages to where inertia, contacts and joints balance. What moves by less than
     /// `noticeable` m is left where it is.
-    fn settle<S: Space>(team: &mut Team, field: &Field<'_>, noticeable: f64) = settle_kernel
+    fn settle<S: Space>(team: &mut ArticulationLanes, field: &Field<'_>, noticeable: f64) = settle_kernel
 }

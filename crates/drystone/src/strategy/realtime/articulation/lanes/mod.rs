@@ -6,7 +6,7 @@
 //! which nothing changed would only compute what it has: whom a linkage is with changes no bit of
 //! where it goes.
 //!
-//! In every round each body's contacts are summed up by the kernels of patches ([`crate::strategy::realtime::manifold_forces`]); H⁻¹,
+//! In every round each body's contacts are summed up by the kernels of manifolds ([`crate::strategy::realtime::manifold_forces`]); H⁻¹,
 //! the inverse of what resists its displacements, is made again where their springs are other ones,
 //! and with it what forces along rows do and the factors of S: at rest once a step. Rows are made
 //! again when bodies have turned since, for a chain that whips turns by a good part of a circle in
@@ -30,8 +30,8 @@ use crate::math::simd::{DOUBLES, Instructions, Quad};
 use crate::math::sparse_ldlt::Factors;
 use crate::model::body::{Bodies, Motion};
 use crate::strategy::realtime::manifold::Field;
-use body::TeamBody;
-use joint_rows::{TeamJoint, plain_kind};
+use body::LaneBody;
+use joint_rows::{LaneJoint, plain_kind};
 use points::Coupling;
 
 /// Where directions are taken this late in a step ([`super`]), a linkage is taut, and its rows are
@@ -45,7 +45,7 @@ const NOTICEABLE_SPEED: f64 = 5e-4;
 
 /// The same row of four linkages: see [`super::row::LinkRow`].
 #[derive(Clone, Debug, Default)]
-struct TeamRow {
+struct LaneRow {
     a: u32,
     b: u32,
     n: [Quad; 3],
@@ -61,7 +61,7 @@ struct TeamRow {
     diagonal: Quad,
 }
 
-impl TeamRow {
+impl LaneRow {
     /// Whether another row is of the same two bodies.
     fn has_ends_of(&self, other: &Self) -> bool {
         self.a == other.a && self.b == other.b
@@ -89,7 +89,7 @@ impl TeamRow {
 
 /// Linkages side by side.
 #[derive(Clone, Debug)]
-pub(crate) struct Team {
+pub(crate) struct ArticulationLanes {
     /// Their places in the list.
     pub(crate) range: Range<usize>,
     /// Which of them contacts have a say in.
@@ -97,12 +97,12 @@ pub(crate) struct Team {
     /// Whether rows have been made in this substep, and which were in this round.
     is_shaped: [bool; DOUBLES],
     is_bent: [bool; DOUBLES],
-    bodies: Vec<TeamBody>,
-    rows: Vec<TeamRow>,
+    bodies: Vec<LaneBody>,
+    rows: Vec<LaneRow>,
     /// λ of each row.
     forces: Vec<Quad>,
     /// Of plain linkages ([`joint_rows`]); none of others.
-    joints: Vec<TeamJoint>,
+    joints: Vec<LaneJoint>,
     couplings: Vec<Coupling>,
     /// Where in the step directions are taken.
     part: Quad,
@@ -155,7 +155,7 @@ fn likeness<S: Space>(bodies: &Bodies<S>, linkage: &Linkage<S>) -> Likeness {
 pub(super) fn make_teams<S: Space>(
     bodies: &Bodies<S>,
     linkages: Vec<Linkage<S>>,
-) -> (Vec<Linkage<S>>, Vec<Team>) {
+) -> (Vec<Linkage<S>>, Vec<ArticulationLanes>) {
     let mut kinds: BTreeMap<Likeness, usize> = BTreeMap::new();
     let mut by_kind: Vec<Vec<Linkage<S>>> = Vec::new();
     for linkage in linkages {
@@ -170,8 +170,10 @@ pub(super) fn make_teams<S: Space>(
     let (mut ordered, mut teams) = (Vec::new(), Vec::new());
     for mut alike in by_kind {
         for some in alike.chunks_mut(DOUBLES) {
-            let start = teams.last().map_or(0, |team: &Team| team.range.end);
-            let team = Team::new(start, some);
+            let start = teams
+                .last()
+                .map_or(0, |team: &ArticulationLanes| team.range.end);
+            let team = ArticulationLanes::new(start, some);
             for linkage in some {
                 linkage.is_plain = team.is_plain();
             }
@@ -182,24 +184,24 @@ pub(super) fn make_teams<S: Space>(
     (ordered, teams)
 }
 
-impl Team {
+impl ArticulationLanes {
     /// A team of some linkages that are alike, the first of which is at `start`.
     fn new<S: Space>(start: usize, alike: &[Linkage<S>]) -> Self {
         let first = &alike[0];
-        let rows = first.rows.iter().map(|row| TeamRow {
+        let rows = first.rows.iter().map(|row| LaneRow {
             a: row.a,
             b: row.b,
-            ..TeamRow::default()
+            ..LaneRow::default()
         });
         let count = first.bodies.len();
-        let mut body = TeamBody::default();
+        let mut body = LaneBody::default();
         (0..DOUBLES).for_each(|lane| body.rest(lane));
         let joints = if first.is_direct() {
-            TeamJoint::all(alike)
+            LaneJoint::all(alike)
         } else {
             Vec::new()
         };
-        let mut rows: Vec<TeamRow> = rows.collect();
+        let mut rows: Vec<LaneRow> = rows.collect();
         joints.iter().for_each(|joint| joint.point_rows(&mut rows));
         let factors = first.factors.as_ref().map(Factors::like);
         Self {

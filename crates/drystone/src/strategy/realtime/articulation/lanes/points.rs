@@ -4,9 +4,9 @@
 //! along them is what it moves the ends of the two arms by, and what forces along them do to a body
 //! is what their sum and its torque do.
 
-use super::joint_rows::TeamJoint;
+use super::joint_rows::LaneJoint;
 use super::kernel::{cross, dot, get, halves, put};
-use super::{Team, TeamBody};
+use super::{ArticulationLanes, LaneBody};
 use crate::math::rigid_compliance::Answer;
 use crate::math::simd::{Number, Quad};
 use crate::strategy::realtime::articulation::row::Entry;
@@ -24,7 +24,7 @@ pub(super) struct Coupling {
 
 impl Coupling {
     /// All entries in their order, rows of a joint together.
-    pub(super) fn all(joints: &[TeamJoint], entries: &[Entry]) -> Vec<Self> {
+    pub(super) fn all(joints: &[LaneJoint], entries: &[Entry]) -> Vec<Self> {
         let joint_of = |row: u32| joints.partition_point(|joint| joint.first <= row) - 1;
         let key = |entry: &Entry| (joint_of(entry.rows[0]), entry.rows[1]);
         let couplings = entries.chunk_by(|one, next| key(one) == key(next));
@@ -41,7 +41,7 @@ impl Coupling {
 
 /// What forces along the rows do. A force along an axis e at an arm r has the torque r × e.
 #[inline(always)]
-pub(super) fn answer_rows<N: Number<Stored = Quad>>(team: &mut Team) {
+pub(super) fn answer_rows<N: Number<Stored = Quad>>(team: &mut ArticulationLanes) {
     for joint in &team.joints {
         let first = joint.first as usize;
         let count = if joint.hinge.is_some() { 5 } else { 3 };
@@ -83,7 +83,7 @@ fn at_point<N: Number>(moved: [N; 6], arm: [N; 3]) -> [N; 3] {
 
 /// Writes down what rows must still move by.
 #[inline(always)]
-pub(super) fn find_missing<N: Number<Stored = Quad>>(team: &mut Team) {
+pub(super) fn find_missing<N: Number<Stored = Quad>>(team: &mut ArticulationLanes) {
     for joint in &team.joints {
         let first = joint.first as usize;
         let [a, b] = joint
@@ -109,8 +109,8 @@ pub(super) fn find_missing<N: Number<Stored = Quad>>(team: &mut Team) {
 /// Sums up what forces along rows pull at bodies with.
 #[inline(always)]
 pub(super) fn load_bodies<N: Number<Stored = Quad>>(
-    team: &mut Team,
-    force_along: impl Fn(&Team, usize) -> N,
+    team: &mut ArticulationLanes,
+    force_along: impl Fn(&ArticulationLanes, usize) -> N,
 ) {
     for body in &mut team.bodies {
         body.load = [Quad::default(); 6];
@@ -147,7 +147,7 @@ pub(super) fn load_bodies<N: Number<Stored = Quad>>(
 
 /// Where a body is with what joints pull at it with.
 #[inline(always)]
-pub(super) fn pulled<N: Number<Stored = Quad>>(body: &TeamBody) -> [N; 6] {
+pub(super) fn pulled<N: Number<Stored = Quad>>(body: &LaneBody) -> [N; 6] {
     let (force, torque) = halves(get::<N, 6>(&body.load));
     let change = Answer::<N>::load(&body.answer).to(force, torque);
     let pushed = get::<N, 6>(&body.pushed);
@@ -156,7 +156,7 @@ pub(super) fn pulled<N: Number<Stored = Quad>>(body: &TeamBody) -> [N; 6] {
 
 /// Works out the entries of S off its diagonal.
 #[inline(always)]
-pub(super) fn couple_rows<N: Number<Stored = Quad>>(team: &mut Team) {
+pub(super) fn couple_rows<N: Number<Stored = Quad>>(team: &mut ArticulationLanes) {
     let mut at = 0;
     for coupling in &team.couplings {
         let joint = &team.joints[coupling.joint as usize];

@@ -1,6 +1,6 @@
 //! Sweeps over rows that have bounds, and over nets, which have too many loops to be factorised.
 
-use super::Team;
+use super::ArticulationLanes;
 use super::kernel::{coupling, for_each_row, moved, pair, push, put_pair, solve_locks};
 use crate::math::simd::{Number, Quad};
 use crate::strategy::realtime::articulation::row::Entry;
@@ -13,7 +13,7 @@ const RELAXATION: f64 = 1.0;
 /// Inverts each joint's own block of S, by elimination.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)] // Rows and columns of a matrix.
-pub(super) fn invert_blocks<N: Number<Stored = Quad>>(team: &mut Team) {
+pub(super) fn invert_blocks<N: Number<Stored = Quad>>(team: &mut ArticulationLanes) {
     let (zero, one) = (N::splat(0.0), N::splat(1.0));
     team.inverses.clear();
     for block in team.blocks.windows(2) {
@@ -57,7 +57,7 @@ pub(super) fn invert_blocks<N: Number<Stored = Quad>>(team: &mut Team) {
 
 /// Sweeps over limits, motors and springs, with locks solved in between; over all rows of a net.
 #[inline(always)]
-pub(super) fn sweep<N: Number<Stored = Quad>>(team: &mut Team) {
+pub(super) fn sweep<N: Number<Stored = Quad>>(team: &mut ArticulationLanes) {
     let (forces, locks) = (&mut team.forces, team.locks);
     for_each_row::<N>(&team.rows, &mut team.bodies, |at, row, x| {
         push(row, N::load(&forces[at]), x);
@@ -89,7 +89,7 @@ pub(super) fn sweep<N: Number<Stored = Quad>>(team: &mut Team) {
 
 /// One sweep over the joints of a net.
 #[inline(always)]
-fn sweep_net<N: Number<Stored = Quad>>(team: &mut Team) {
+fn sweep_net<N: Number<Stored = Quad>>(team: &mut ArticulationLanes) {
     let mut at = 0;
     let mut missing = [N::splat(0.0); 6];
     for block in team.blocks.windows(2) {
