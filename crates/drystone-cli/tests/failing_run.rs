@@ -1,4 +1,4 @@
-//! A state that stops being a number: the run ends at its last good step and loses nothing.
+//! A state that leaves the range of numbers: the run ends at its last good step and loses nothing.
 
 // Helpers of tests are tests too.
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -23,7 +23,7 @@ fn the_body_is_named_and_the_good_steps_are_kept() {
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(
-        message.contains("`wild`") && message.contains("no longer finite"),
+        message.contains("`wild`") && message.contains("out of range"),
         "{message}"
     );
     assert!(!message.contains("panicked"));

@@ -135,6 +135,6 @@ position = [10, 0, 0]
 name = "wild"
 shape.ball.radius = 0.5
 mass = 1.0
-pushes = [{ force = [1e308, 0, 0], rate = [1e308, 0, 0] }]
+pushes = [{ force = [1e10, 0, 0], rate = [1e10, 0, 0] }]
 linear_damping = 0.0
 "#;

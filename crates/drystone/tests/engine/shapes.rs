@@ -337,3 +337,26 @@ proptest! {
         }
     }
 }
+
+/// A tetrahedron with two equal moments of inertia was given the axes of another body: its inertia
+/// against the integral over it, V·(Σ over corners), in any position and as a part of a compound.
+#[test]
+fn hulls_with_equal_moments_have_the_inertia_of_their_volume() {
+    let corners = [DVec3::ZERO, DVec3::X, DVec3::Y, DVec3::Z];
+    let hull = Shape3::hull(&corners).unwrap();
+    let found = hull.mass_properties(1000.0).unwrap();
+    // ∫ x² = ∫ xy·2 = 1/60 over it, so about the centre (¼, ¼, ¼): ρ (1/30 − V/8) and ρ (V/16 − 1/120).
+    let volume = 1.0 / 6.0;
+    let (along, across) = (
+        1000.0 * (1.0 / 30.0 - volume / 8.0),
+        1000.0 * (volume / 16.0 - 1.0 / 120.0),
+    );
+    let expected = DMat3::from_diagonal(DVec3::splat(along - across))
+        + DMat3::from_cols(
+            DVec3::splat(across),
+            DVec3::splat(across),
+            DVec3::splat(across),
+        );
+    let off = (found.inertia - expected).abs_diff_eq(DMat3::ZERO, 1e-9);
+    assert!(off, "{} instead of {expected}", found.inertia);
+}

@@ -20,6 +20,23 @@ pub(crate) enum ConvexKind {
 
 macro_rules! pair_queries {
     ($Shape:ident, $space:ty, $parry:ident, $Vector:ty, $RigidPose:ty) => {
+        /// Mass properties of several solids as one.
+        fn together(parts: Vec<MassProperties<$space>>) -> MassProperties<$space> {
+            let mass: f64 = parts.iter().map(|part| part.mass).sum();
+            let weighted = parts.iter().map(|part| part.center * part.mass);
+            let center = weighted.fold(<$Vector>::ZERO, |sum, part| sum + part) * (1.0 / mass);
+            let about = |part: &MassProperties<$space>| {
+                part.inertia + inertia_at(part.mass, part.center - center)
+            };
+            MassProperties {
+                mass,
+                center,
+                inertia: parts
+                    .iter()
+                    .fold(<$space>::NO_INERTIA, |sum, part| sum + about(part)),
+            }
+        }
+
         impl Geometry<$space> for $Shape {
             fn of_radius(radius: f64) -> Result<Self, crate::geometry::shape::ShapeError> {
                 Self::ball(radius)
@@ -32,20 +49,18 @@ macro_rules! pair_queries {
                     let own = part.mass_properties(density);
                     // Moving an exact result by nothing would only add rounding.
                     if part.pose == <$RigidPose>::IDENTITY {
-                        own
-                    } else {
-                        own.transform_by(&part.pose)
+                        return own;
+                    }
+                    MassProperties {
+                        mass: own.mass,
+                        center: part.pose.transform_point(own.center),
+                        inertia: <$space>::world_inertia(part.pose.rotation, &own.inertia),
                     }
                 };
-                let total = match parts.as_slice() {
-                    [one] => of(one),
-                    many => many.iter().map(of).sum(),
-                };
-                Some(MassProperties {
-                    mass: total.mass(),
-                    center: total.local_com,
-                    inertia: inertia_of(&total),
-                })
+                match parts.as_slice() {
+                    [one] => Some(of(one)),
+                    many => Some(together(many.iter().map(of).collect())),
+                }
             }
 
             fn bounds(&self, pose: &Pose<$space>) -> Option<super::Bounds<$space>> {

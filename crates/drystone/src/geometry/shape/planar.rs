@@ -17,7 +17,7 @@ use super::queries::shape_queries;
 use super::rounded_polygon;
 use super::surface_pairs::{CUT_OFF, FACET, Verdict, surface_pairs};
 use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose, Skeleton};
-use crate::math::algebra::D2;
+use crate::math::algebra::{Algebra, D2};
 
 /// A shape in the plane. Cheap to clone: the data is shared.
 ///
@@ -479,8 +479,8 @@ impl Convex {
 }
 
 impl Convex {
-    pub(super) fn mass_properties(&self, density: f64) -> parry::mass_properties::MassProperties {
-        match &self.form {
+    pub(super) fn mass_properties(&self, density: f64) -> MassProperties<D2> {
+        let properties = match &self.form {
             ConvexForm::Capsule(half, radius) => capsule_mass(*half, *radius, density),
             ConvexForm::Polygon(corners, _) if self.rounding > 0.0 => {
                 let moments = rounded_polygon::of_polygon(corners, self.rounding);
@@ -492,6 +492,11 @@ impl Convex {
                 )
             }
             _ => self.parry.mass_properties(density),
+        };
+        MassProperties {
+            mass: properties.mass(),
+            center: properties.local_com,
+            inertia: properties.principal_inertia(),
         }
     }
 }
@@ -538,8 +543,9 @@ fn last_stretch(
     Some(met)
 }
 
-fn inertia_of(properties: &parry::mass_properties::MassProperties) -> f64 {
-    properties.principal_inertia()
+/// Inertia of a point mass (kg) at the end of an arm (m), kg·m².
+fn inertia_at(mass: f64, arm: DVec2) -> f64 {
+    mass * arm.dot(arm)
 }
 
 fn pose_of(pose: &Pose<D2>) -> DPose2 {

@@ -21,7 +21,7 @@ use super::rounded_polyhedron;
 use super::spatial_surface::Surface;
 use super::surface_pairs::{CUT_OFF, FACET, Verdict, surface_pairs};
 use super::{ContactPoint, FeatureId, Geometry, MassProperties, Meeting, Pose, Skeleton};
-use crate::math::algebra::D3;
+use crate::math::algebra::{Algebra, D3};
 
 /// A shape in space. Cheap to clone: the data is shared.
 ///
@@ -393,7 +393,7 @@ impl Convex {
 }
 
 impl Convex {
-    pub(super) fn mass_properties(&self, density: f64) -> parry::mass_properties::MassProperties {
+    pub(super) fn mass_properties(&self, density: f64) -> MassProperties<D3> {
         let moments = match &self.form {
             ConvexForm::Polytope(hull, _) => rounded_polyhedron::of_polyhedron(hull, self.rounding),
             ConvexForm::Cylinder(half, radius) => rounded_polyhedron::of_revolution(
@@ -404,20 +404,28 @@ impl Convex {
             ),
             ConvexForm::Ball(_) | ConvexForm::Capsule(..) => rounded_polyhedron::Moments::default(),
         };
+        // parry finds principal axes first, and finds wrong ones where two moments are equal; of what
+        // it knows in closed form these are the shape's own axes.
+        let is_hull = self.parry.as_convex_polyhedron().is_some();
         let moments = match &self.role {
-            Role::Silent => return parry::mass_properties::MassProperties::default(),
+            Role::Silent => return nothing(),
             Role::All(whole) => whole.moments,
-            Role::Itself if self.rounding == 0.0 || moments.volume <= 0.0 => {
-                return self.parry.mass_properties(density);
+            Role::Itself if self.rounding == 0.0 && !is_hull || moments.volume <= 0.0 => {
+                let properties = self.parry.mass_properties(density);
+                return MassProperties {
+                    mass: properties.mass(),
+                    center: properties.local_com,
+                    inertia: properties.reconstruct_inertia_matrix(),
+                };
             }
             Role::Itself => moments,
         };
         let (center, inertia) = moments.center_and_inertia();
-        parry::mass_properties::MassProperties::with_inertia_matrix(
+        MassProperties {
+            mass: moments.volume * density,
             center,
-            moments.volume * density,
-            inertia * density,
-        )
+            inertia: inertia * density,
+        }
     }
 
     /// A rounded part as triangles, to draw.
@@ -506,8 +514,19 @@ fn last_stretch(
     })
 }
 
-fn inertia_of(properties: &parry::mass_properties::MassProperties) -> glamx::DMat3 {
-    properties.reconstruct_inertia_matrix()
+/// Mass properties of what weighs nothing: the default matrix is the identity.
+fn nothing() -> MassProperties<D3> {
+    MassProperties {
+        mass: 0.0,
+        center: DVec3::ZERO,
+        inertia: D3::NO_INERTIA,
+    }
+}
+
+/// Inertia of a point mass (kg) at the end of an arm (m), kg·m².
+fn inertia_at(mass: f64, arm: DVec3) -> glamx::DMat3 {
+    let outer = glamx::DMat3::from_cols(arm * arm.x, arm * arm.y, arm * arm.z);
+    (glamx::DMat3::from_diagonal(DVec3::splat(arm.dot(arm))) - outer) * mass
 }
 
 fn pose_of(pose: &Pose<D3>) -> DPose3 {
