@@ -1,4 +1,4 @@
-//! Which bodies overlap, pair by pair.
+//! Overlap query: bodies that overlap, pair by pair.
 
 use super::detection::{Lookahead, touch};
 use super::rules::PairRules;

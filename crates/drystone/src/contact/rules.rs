@@ -1,4 +1,4 @@
-//! Who may touch whom, and what is changed about a contact before it is solved.
+//! Filtering of pairs, and changes to a contact before it is solved.
 
 use crate::geometry::Space;
 use crate::geometry::shape::ContactPoint;

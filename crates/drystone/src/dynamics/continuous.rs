@@ -1,4 +1,4 @@
-//! Nothing passes through anything: fast bodies are held back where they first touch.
+//! Continuous collision of rigid bodies: fast ones are held back where they first touch.
 //!
 //! Contacts that detection finds ahead of a step stop what comes straight at a face. They know the
 //! poses at its start only, and a bullet that comes from the side, or the tip of a spinning rod,

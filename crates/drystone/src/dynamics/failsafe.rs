@@ -1,4 +1,4 @@
-//! The last word on a step: nothing passes through a deformable.
+//! The fail-safe of a step: nothing passes through a deformable.
 //!
 //! Contacts look ahead along straight lines from the start of the step, so a fold that closes
 //! quickly can escape them. The motion that a step has decided on is therefore checked by

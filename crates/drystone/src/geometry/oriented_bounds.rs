@@ -1,4 +1,4 @@
-//! Boxes around bodies that turn with them: how far two bodies are apart at least.
+//! Oriented bounding boxes: a lower bound of the distance of two bodies.
 
 use crate::geometry::Space;
 use crate::geometry::shape::{Bounds, Pose};

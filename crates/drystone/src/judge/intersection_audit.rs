@@ -1,4 +1,4 @@
-//! Does a state of the world intersect, and how near are its surfaces? The judge of deformables.
+//! Intersection audit of a state: what intersects, and the least distance of surfaces.
 //!
 //! Edges and faces of deformables are compared with each other and with the
 //! [skeletons](crate::geometry::shape::Skeleton) of rigid bodies by exact predicates

@@ -108,7 +108,7 @@ pub fn judge<S: Space>(problem: &ContactProblem<S>, impulses: &Impulses<S>) -> R
     judge_with(problem, impulses, |row| stiffness(problem, row))
 }
 
-/// The same for who judges one problem often and keeps the [`stiffness`] of its rows.
+/// The same where a program judges one problem often, which keeps the [`stiffness`] of its rows.
 #[must_use]
 pub fn judge_with<S: Space>(
     problem: &ContactProblem<S>,

@@ -1,4 +1,4 @@
-//! How bodies answer forces where contacts have a say, four at a time.
+//! Compliance of a rigid body on springs: the inverse of a 6 × 6 resistance, in SIMD lanes.
 
 use crate::math::simd::Number;
 

@@ -1,4 +1,4 @@
-//! Eight numbers at a time.
+//! SIMD lanes: eight numbers of single precision at a time.
 //!
 //! [`Wide`] is eight `f32` that are added, multiplied and compared together. Two types implement
 //! it: [`Portable`], an array, and [`Avx`], a register. Kernels are written once against `Wide`

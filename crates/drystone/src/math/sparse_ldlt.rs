@@ -1,4 +1,4 @@
-//! Sparse symmetric systems with a pattern that stays.
+//! Sparse LDLᵀ factorisation of symmetric systems with a fixed pattern.
 //!
 //! $S = L D L^T$ with L unit lower triangular. Rows come in **nodes** (the locks of a joint), of
 //! which two have either all entries with each other or none, so that L consists of full blocks: a

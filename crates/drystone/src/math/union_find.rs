@@ -1,4 +1,4 @@
-//! Groups that grow together: which bodies hang together, by contact or by joints.
+//! Union-find: sets of numbers that are joined.
 
 /// Groups of the numbers from 0 up. A group is named by its lowest member, so names do not depend
 /// on the order in which groups were joined.

@@ -1,4 +1,4 @@
-//! What was changed from outside.
+//! Changes to a world from outside since its last step.
 
 use serde::{Deserialize, Serialize};
 

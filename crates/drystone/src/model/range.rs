@@ -1,4 +1,4 @@
-//! The numbers that a world works with.
+//! The supported range of numbers.
 //!
 //! Everything is double precision, parts of some strategies single precision, and squares and cubes
 //! of lengths and quotients of masses must still be numbers in both. So there are bounds, far beyond

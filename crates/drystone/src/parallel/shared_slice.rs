@@ -1,4 +1,4 @@
-//! Arrays that several threads write in places that do not meet.
+//! Slices that several threads write in disjoint places.
 //!
 //! Between two barriers ([`super::thread_pool`]) threads work on different ranges of bodies or of records,
 //! or on different bodies of one colour, which do not touch each other ([`crate::strategy::realtime::contact_graph`]): they
@@ -38,7 +38,7 @@ impl<'a, T> SharedSlice<'a, T> {
     #[inline(always)]
     pub(crate) fn change(&self, index: usize, change: impl FnOnce(&mut T)) {
         assert!(index < self.len);
-        // SAFETY: in range; nobody else uses it now (see the module).
+        // SAFETY: in range; nothing else uses it now (see the module).
         change(unsafe { &mut *self.start.add(index) });
     }
 
@@ -47,7 +47,7 @@ impl<'a, T> SharedSlice<'a, T> {
     #[inline(always)]
     pub(crate) fn change_all(&self, range: Range<usize>, change: impl FnOnce(&mut [T])) {
         assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: in range; nobody else uses them now (see the module).
+        // SAFETY: in range; nothing else uses them now (see the module).
         change(unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) });
     }
 }
@@ -57,7 +57,7 @@ impl<T: Copy> SharedSlice<'_, T> {
     #[inline(always)]
     pub(crate) fn read(&self, index: usize) -> T {
         assert!(index < self.len);
-        // SAFETY: in range; nobody writes it now (see the module).
+        // SAFETY: in range; nothing writes it now (see the module).
         unsafe { *self.start.add(index) }
     }
 
@@ -66,7 +66,7 @@ impl<T: Copy> SharedSlice<'_, T> {
     pub(crate) fn copy(&self, from: &[T], range: Range<usize>) {
         assert!(range.end <= self.len);
         let from = &from[range.clone()];
-        // SAFETY: in range; nobody else uses them now (see the module), and `from` is borrowed,
+        // SAFETY: in range; nothing else uses them now (see the module), and `from` is borrowed,
         // so it is other memory.
         unsafe {
             std::ptr::copy_nonoverlapping(from.as_ptr(), self.start.add(range.start), from.len())
@@ -77,7 +77,7 @@ impl<T: Copy> SharedSlice<'_, T> {
     #[inline(always)]
     pub(crate) fn write(&self, index: usize, value: T) {
         assert!(index < self.len);
-        // SAFETY: in range; nobody else uses it now (see the module).
+        // SAFETY: in range; nothing else uses it now (see the module).
         unsafe { *self.start.add(index) = value }
     }
 }
@@ -88,7 +88,7 @@ impl<T> SharedSlice<'_, T> {
     fn take_over(&self, place: usize, from: &Self, range: Range<usize>) {
         assert!(range.start <= range.end && range.end <= from.len);
         assert!(place <= self.len && range.len() <= self.len - place);
-        // SAFETY: both in range, in different lists; nobody else uses them now (see the module).
+        // SAFETY: both in range, in different lists; nothing else uses them now (see the module).
         unsafe {
             let source = from.start.add(range.start);
             std::ptr::copy_nonoverlapping(source, self.start.add(place), range.len());

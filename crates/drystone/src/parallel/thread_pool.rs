@@ -1,7 +1,7 @@
-//! Threads that work through the stages of a step together.
+//! The thread pool: threads that work through the stages of a step together.
 //!
 //! Every thread runs the same function; [`Worker::share`] tells each its part of a stage and
-//! [`Worker::wait`] lets nobody go on before all are done. Parts do not meet, and no result
+//! [`Worker::wait`] lets nothing go on before all are done. Parts do not meet, and no result
 //! depends on how they are cut, so the bits are the same for any number of threads.
 //!
 //! A step has some ten stages of a tenth of a millisecond to a few; starting a thread takes as long
@@ -60,7 +60,7 @@ impl Barrier {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.arrived.store(0, Ordering::Relaxed);
-            // In one order with `sleepers`: who does not see the new round is seen here.
+            // In one order with `sleepers`: a thread that does not see the new round is seen here.
             self.round.fetch_add(1, Ordering::SeqCst);
             if self.sleepers.load(Ordering::SeqCst) > 0 {
                 // Nobody is between the last look and sleep then.
@@ -346,7 +346,7 @@ struct Open {
 }
 
 impl ThreadPool {
-    /// A crew that is not at work, or a new one.
+    /// A thread pool that is not at work, or a new one.
     fn take() -> Self {
         let process = std::process::id();
         let waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -386,7 +386,7 @@ impl ThreadPool {
             count: AtomicUsize::new(helpers),
             ..Open::default()
         };
-        // SAFETY: only helpers use these, and `Finish` lets nobody leave this function, be it by
+        // SAFETY: only helpers use these, and `Finish` lets nothing leave this function, be it by
         // a panic, before every helper has said that it is done, after which it uses them no more.
         let (lasting_work, lasting_open) = unsafe {
             (

@@ -26,7 +26,7 @@ pub(crate) struct Course<'a, S: Space> {
     pub(crate) done: u32,
     /// The least that was measured.
     least: Measure,
-    /// The best impulses that nobody judged; empty if there are none.
+    /// The best impulses that nothing judged; empty if there are none.
     unjudged: Impulses<S>,
 }
 

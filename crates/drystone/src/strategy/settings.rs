@@ -1,4 +1,4 @@
-//! How a world is stepped.
+//! Settings of a world.
 
 use super::Strategy;
 use super::profile::{Feature, SettingsError};

@@ -1,4 +1,4 @@
-//! Whether a strategy serves a world, and what failed where a step could not be made.
+//! Checks whether a strategy serves a world, and errors of steps.
 
 use super::{StepError, World};
 use crate::contact::primitives::{Primitives, Reach};

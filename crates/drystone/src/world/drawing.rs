@@ -1,4 +1,4 @@
-//! What a frame says beyond poses and contacts: islands, sleep and joints.
+//! Islands, sleep and joints as frames show them.
 
 use super::World;
 use crate::contact::detection::Contact;

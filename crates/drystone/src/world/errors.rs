@@ -1,4 +1,4 @@
-//! What can go wrong with a world.
+//! Errors of worlds and steps.
 
 use crate::strategy::profile::{Feature, SettingsError};
 use thiserror::Error;

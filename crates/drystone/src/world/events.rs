@@ -1,4 +1,4 @@
-//! What happened in a step: contacts that began and ended, sensors, joints that broke.
+//! Events of a step: contacts that begin and end, sensors, joints that break.
 //!
 //! Events come in an order that depends on the world alone: contacts that began, contacts that
 //! ended, sensors that noticed, sensors that no longer do, joints that broke; each by the bodies'

@@ -1,4 +1,4 @@
-//! What a step did.
+//! The report of a step.
 
 use crate::dynamics::failsafe::Rescue;
 use crate::judge::Certificate;

@@ -1,7 +1,7 @@
-//! The whole world as bytes, and back.
+//! Snapshots: the whole world as bytes, and back.
 //!
 //! A snapshot holds everything that the next step depends on: bodies, joints, deformables, materials, settings,
-//! contacts with their impulses, what the real-time strategy has learnt, who sleeps, what touches.
+//! contacts with their impulses, what the real-time strategy has learnt, what sleeps, what touches.
 //! A world that goes on from a snapshot goes on bit by bit as the one it was taken from. Shapes are
 //! not in it: they never change, so a snapshot names them by their prints, and the world that is
 //! restored must have had bodies of these shapes. [Hooks](crate::Hooks) are code and stay as they

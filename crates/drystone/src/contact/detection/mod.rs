@@ -290,7 +290,7 @@ fn of_pair<S: Space>(previous: &[Contact<S>], (a, b): (usize, usize)) -> &[Conta
 }
 
 /// Gives each new contact of a pair the impulse of the old one it continues: the one with the
-/// same features, or else the nearest one that nobody continues, within a twentieth of the
+/// same features, or else the nearest one that nothing continues, within a twentieth of the
 /// smaller body's size.
 fn inherit<S: Space>(new: &mut [Contact<S>], old: &[Contact<S>], size: f64) {
     if old.is_empty() {

@@ -1,4 +1,4 @@
-//! Which primitives may meet within a step, found once and kept for all looks at it.
+//! Candidate pairs of primitives of a step, found once and kept for all queries in it.
 //!
 //! A look supposes that every vertex goes straight to some end. The first look's ends are the
 //! **aims**; each vertex has **room** around its aim, and pairs are left out only if they stay

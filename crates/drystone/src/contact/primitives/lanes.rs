@@ -1,4 +1,4 @@
-//! How near pairs are, four of them abreast.
+//! Distances of candidate pairs, four in SIMD lanes.
 //!
 //! The same as [`crate::geometry::ccd::distance`] asks of one pair, operation for operation in double
 //! precision, but without branches: every case is worked out and the right one chosen.

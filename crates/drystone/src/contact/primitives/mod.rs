@@ -1,4 +1,4 @@
-//! The surfaces of everything as points, edges and faces: what strategies that look at motion see.
+//! Surfaces of bodies and deformables as points, edges and faces, for continuous collision.
 //!
 //! | object | primitives |
 //! |---|---|
@@ -27,7 +27,7 @@
 //! down without bounce turns the spin about one edge into that about the next and leaves it
 //! (I + mR² cos 2α)/(I + mR²) of its speed, 98.7 % of a solid cylinder's; so on a level floor a
 //! turn costs a little more than half of its energy, and on a slope of θ > α it tends to
-//! ω² = 4 m g R η² sin α sin θ / ((1 − η²)(I + mR²)) just after a blow, η being that part.
+//! ω² = 4 m g R η² sin α sin θ / ((1 − η²)(I + mR²)) just after an impact, η being that part.
 //!
 //! # Rigid motion along straight lines
 //!

@@ -1,4 +1,4 @@
-//! Which primitives are near each other on a way, how near, and when they meet.
+//! Distance and time of impact of primitives that move along straight lines.
 
 use super::{Failure, Primitives};
 use crate::contact::rules::PairRules;

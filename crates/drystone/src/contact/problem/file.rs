@@ -73,7 +73,7 @@ pub enum ProblemFileError {
         /// What is wrong.
         what: String,
     },
-    /// JSON of something else, or of a version or dimension that nobody reads.
+    /// JSON of something else, or of a version or dimension that nothing reads.
     #[error("{field} must be {expected}, not {found}")]
     Header {
         /// Which field of the header.

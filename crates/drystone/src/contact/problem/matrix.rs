@@ -86,7 +86,7 @@ impl<S: Space> ContactProblem<S> {
 
 /// Calls `entry(column, value)` for the entries of one row of J that a side brings: the
 /// derivative of `sign · axis · (velocity of the side's point)`. Entries of one body named twice
-/// are added up by whoever sums triplets.
+/// are added up by a program that sums triplets.
 fn side_entries<S: Space>(
     side: &Side<S>,
     axis: S::Vector,

@@ -223,7 +223,7 @@ impl<S: Space> ContactProblem<S> {
 
     /// u of contact `row`, local coordinates, m/s (no target).
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn velocity(&self, row: usize, velocities: &Velocities<S>) -> S::Vector {
         if self.delassus.is_some() {
             velocities.local[row]
@@ -241,7 +241,7 @@ impl<S: Space> ContactProblem<S> {
     }
 
     /// Adds what a local impulse at contact `row` does to the velocities.
-    #[inline]
+    #[inline(always)]
     pub fn apply(&self, row: usize, impulse: S::Vector, velocities: &mut Velocities<S>) {
         if let Some(delassus) = &self.delassus {
             // A is symmetric: column `row` is row `row` with its blocks transposed.

@@ -1,4 +1,4 @@
-//! What the rounds of [`coupling`](super::contact_coupling) go on from.
+//! State of the alternating direction method of multipliers between its rounds.
 
 use crate::geometry::Space;
 use crate::math::algebra::Linear;

@@ -1,4 +1,4 @@
-//! The system of implicit Euler of something large, solved by conjugate gradients.
+//! Implicit Euler of a large deformable by conjugate gradients.
 //!
 //! A factor of a large sheet does not fit any cache, and it is read twice for every solution. The
 //! matrix itself is ten times smaller, and next to the masses it is not stiff: with the stiffness

@@ -1,4 +1,4 @@
-//! Contact of deformables: impulses that act on H, not on the nodes' masses.
+//! Contact of deformables with their implicit system in the place of masses (ADMM).
 //!
 //! An impulse on a node of something stiff moves all of it within the step. Contact solved with the
 //! nodes' masses alone would stop a cube's lowest nodes and let the rest fall on, and a stone

@@ -1,4 +1,4 @@
-//! Entries of a matrix of blocks between domains, in single precision.
+//! Blocks of a sparse matrix between domains, in single precision.
 //!
 //! Domains follow each other, lane after lane ([`super::domain_lanes`]), so a node at the border of its
 //! domain is joined to nodes one lane before or after its own, and in regular meshes as many rows

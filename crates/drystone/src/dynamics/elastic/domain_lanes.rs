@@ -1,4 +1,4 @@
-//! A matrix of blocks in single precision, with eight domains abreast.
+//! A sparse block matrix in single precision, eight domains in SIMD lanes.
 //!
 //! A sweep goes from node to node, each waiting for the last. But domains, ranges of nodes that
 //! are swept apart from each other, do not wait for each other: eight of them, a **team**, are

@@ -1,4 +1,4 @@
-//! Large systems against their elements one by one, and the quick look that spares a proof.
+//! Tests of large elastic systems against their elements one by one.
 
 use super::conjugate_gradients::{Effort, Gradients};
 use crate::geometry::ccd::primitive_pair::{Near, Pair, nearest, stays_apart};

@@ -1,4 +1,4 @@
-//! Triangles of cloth, four abreast, and what they do along the links between nodes.
+//! Forces and stiffness of cloth triangles, four in SIMD lanes.
 //!
 //! The law is that of [`crate::model::deformable::triangle`]. With $F = \sum_i x_i g_i^T$ and $\sum_i g_i = 0$, the
 //! force of a triangle on its corner i is

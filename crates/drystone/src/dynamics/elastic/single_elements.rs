@@ -1,4 +1,4 @@
-//! Elements that are written down one by one: springs, solids, and membranes that do not fit.
+//! Elements that are assembled one by one: springs, solids, and membranes that fit no lanes.
 
 use crate::model::deformable::element::{Curvature, Element, Local};
 use crate::model::deformable::element_graph::Joints;

@@ -1,7 +1,7 @@
-//! Broad phase: which of n boxes overlap, in about n log n.
+//! A box tree by median splits: which of n boxes overlap, in about n log n.
 //!
 //! A tree of boxes, built anew each time by splitting at the median of the longest side: no
-//! state from step to step, and nothing to go stale. Every box then asks the tree who overlaps
+//! state from step to step, and nothing to go stale. Every box then asks the tree which boxes overlap
 //! it. Both parts take n log n steps as long as the boxes do not all overlap each other.
 
 use crate::geometry::Space;

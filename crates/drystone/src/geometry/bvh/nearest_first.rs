@@ -4,7 +4,7 @@
 //! from a point) of which a box gives a lower bound. Of two children the one with the smaller
 //! bound is entered first, so that what it finds lets most of the other be passed by.
 //!
-//! Why not [`crate::geometry::bvh::median_split::Tree`]: that one asks each box for all who overlap it, in one
+//! Why not [`crate::geometry::bvh::median_split::Tree`]: that one asks each box for all that overlap it, in one
 //! pass through memory without a stack, and knows no order of nearness.
 
 use crate::geometry::Space;

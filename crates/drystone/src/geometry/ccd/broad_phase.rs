@@ -1,4 +1,4 @@
-//! Which moving vertices, edges and faces of a mesh may meet: swept boxes on trees.
+//! Broad-phase CCD: swept boxes of vertices, edges and faces on trees.
 //!
 //! A vertex sweeps the box around its start and end, grown by half the separation; edges and
 //! faces sweep the boxes around their corners'. Boxes are rounded outwards, so two primitives

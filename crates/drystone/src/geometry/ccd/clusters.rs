@@ -1,4 +1,4 @@
-//! Which moving vertices, edges and faces of a large mesh in space may meet.
+//! Broad-phase CCD of large meshes by clusters of vertices, edges and faces.
 //!
 //! A **cluster** is a vertex with the edges and faces whose lowest vertex it is: on a sheet three
 //! edges and two faces, so that one tree over clusters does the work of three over vertices, edges
@@ -23,7 +23,7 @@
 //!
 //! Little of that is done anew at every search: which clusters are near each other ([`neighbours`]) and
 //! that they are apart ([`kept_pairs`]) is known for as long as it can be told to hold. What a search finds
-//! beyond what comes within reach depends on that, and so on the searches before; whoever asks must
+//! beyond what comes within reach depends on that, and so on the searches before; a program that asks must
 //! not make anything of it.
 //!
 //! # Rounding
@@ -79,7 +79,7 @@ pub(super) struct Clusters {
     /// Of each cluster: see [`kept_pairs`].
     cores: Vec<Point>,
     kin: Kin,
-    /// Pairs of kin, and of clusters whose covers overlap.
+    /// Pairs of adjacent clusters, and of clusters whose covers overlap.
     related: KeptPairs,
     near: KeptPairs,
     covers: Vec<Cover>,

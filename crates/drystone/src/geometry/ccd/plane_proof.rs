@@ -1,4 +1,4 @@
-//! What a separating plane proves, in spite of rounding.
+//! Separation proof of one plane, with a margin for rounding.
 //!
 //! The notation and the bound are derived in the [module documentation](super).
 

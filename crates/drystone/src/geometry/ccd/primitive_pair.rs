@@ -1,4 +1,4 @@
-//! Two primitives of deformables or rigid bodies: where they are nearest, when they meet.
+//! Distance and time of impact of one pair of primitives.
 //!
 //! In space vertices meet faces and edges meet edges, in the plane vertices meet edges.
 
@@ -101,7 +101,7 @@ const ROUNDING: f64 = 1e-14;
 /// Whether a pair is farther apart than the separation all along straight ways from start to end,
 /// because a plane across the line between its nearest points at the start is between its sides
 /// all the time. Along the plane's normal the distance of any two vertices is linear in time, so
-/// start and end tell. No proof in the other direction: `false` means that nobody knows.
+/// start and end tell. No proof in the other direction: `false` means that nothing knows.
 pub(crate) fn stays_apart(
     pair: &Pair,
     [start, end]: [&[[f64; 3]]; 2],

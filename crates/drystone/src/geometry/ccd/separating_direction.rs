@@ -1,4 +1,4 @@
-//! Directions in which a hull of corner differences is seen from the origin.
+//! Candidate separating directions of a hull of corner differences.
 //!
 //! Each function returns, up to rounding, the unit vector from the origin to the nearest point
 //! of the hull, along which the hull is farthest away. A poor direction costs a step or, at

@@ -1,4 +1,4 @@
-//! Does a state intersect itself? An answer that knows no solver and no rounding.
+//! Exact intersection tests of meshes, by predicates without rounding.
 //!
 //! [`edge_face`] finds every edge that meets a face, [`edges_in_plane`] and [`edges_in_space`]
 //! every two edges that meet. All decisions are signs of determinants, computed exactly

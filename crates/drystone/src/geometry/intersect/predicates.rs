@@ -9,7 +9,7 @@
 //! ```
 //!
 //! In a common plane everything is projected on coordinates that keep the plane a plane, which
-//! changes nothing about who meets whom; on a common line boxes decide.
+//! changes nothing about what meets what; on a common line boxes decide.
 
 use glamx::{DVec2, DVec3};
 use robust::{Coord, Coord3D, orient2d, orient3d};

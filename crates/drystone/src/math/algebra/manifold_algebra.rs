@@ -1,4 +1,4 @@
-//! The algebra of a manifold and of a body that the plane and space do differently.
+//! SIMD algebra of contact manifolds and bodies that differs between the plane and space.
 //!
 //! All points of a manifold share the normal n and lie in one plane. What they feel of a small motion
 //! of their two bodies is one **relative motion** at the manifold's centre, $x = (u, \omega)$ in the

@@ -1,4 +1,4 @@
-//! Numbers of double precision: one, or four at a time, with the same promises as [`super::Wide`].
+//! SIMD lanes of double precision: one number, or four at a time.
 
 #![allow(unsafe_code)]
 

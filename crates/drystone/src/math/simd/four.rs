@@ -1,4 +1,4 @@
-//! Four numbers of single precision, where lists are too short for eight.
+//! SIMD lanes: four numbers of single precision, where lists are too short for eight.
 
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) use plain::{Four, Which};

@@ -1,4 +1,4 @@
-//! How bodies resist impulses.
+//! Mass and inertia of bodies.
 
 use super::{Body, BodyError, Kind, Mass};
 use crate::geometry::Space;

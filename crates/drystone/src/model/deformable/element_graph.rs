@@ -1,4 +1,4 @@
-//! Which nodes of a deformable elements join.
+//! The graph of nodes that elements join.
 //!
 //! Two nodes that anything but bending joins have a **link**; those that bending alone joins are
 //! **far** from each other: across an edge.

@@ -1,4 +1,4 @@
-//! Nodes that are fixed to bodies: the body's unknowns carry them.
+//! Attached nodes: nodes of deformables that the unknowns of a body carry.
 //!
 //! Such a node has no unknowns of its own. With its arm a from the body's centre at the start of the
 //! step it goes $u + \exp(\theta\times)a - a$, as a point of the body's surface does, and everything
@@ -36,7 +36,7 @@ pub(super) struct Carriers {
 }
 
 impl Carriers {
-    /// Nodes that do not move by themselves are carried by nobody.
+    /// Nodes that do not move by themselves are carried by nothing.
     pub(super) fn new<'a, S: Space>(
         bodies: &Bodies<S>,
         attached: impl Iterator<Item = &'a Attachment>,

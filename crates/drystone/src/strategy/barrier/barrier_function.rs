@@ -1,4 +1,4 @@
-//! The barrier and the smooth friction as functions of one number.
+//! The barrier function and the smooth friction function, with derivatives.
 
 /// Value, slope and curvature of $-(d-\hat d)^2\ln(d/\hat d)$ for $0 < d < \hat d$; 0 beyond.
 ///

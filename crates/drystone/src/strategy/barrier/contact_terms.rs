@@ -1,4 +1,4 @@
-//! What acts between surfaces: the barrier and friction, to second order.
+//! Contact terms of the potential: barrier and friction to second order.
 
 use super::barrier_function;
 use super::coordinates::{Columns, MOST};

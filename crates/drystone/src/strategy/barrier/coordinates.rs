@@ -1,4 +1,4 @@
-//! What is unknown: how far each body goes and turns in the step.
+//! Unknowns of the potential: displacement and turn of each body.
 //!
 //! A particle goes u (m), a rigid body goes u and turns by the rotation vector θ (rad): a point at
 //! the arm a from its centre moves by $u + \exp(\theta\times)a - a$, whose derivative along θ is

@@ -1,4 +1,4 @@
-//! How the distance of two primitives curves as their normal turns.
+//! Curvature of the distance of two primitives as their normal turns.
 //!
 //! The nearest points are those of weights that minimise the square of their difference
 //! $r = \sum_i c_i x_i$. Where p parameters are free to slide (two inside a face or two edges, one

@@ -1,4 +1,4 @@
-//! What a step hands to the world and to the judge.
+//! The minimum of the potential as poses, contacts and a judged problem.
 //!
 //! Every contact within the barrier's reach becomes a row with the impulse of its force over the
 //! step. Its target is that of a gap, −d/h with the distance at the start, so the judge sees that

@@ -1,4 +1,4 @@
-//! How a body in space resists turning: by how far its mass is from where free flight takes it.
+//! Inertial term of rotation: how far a body's mass is from where free flight takes it.
 //!
 //! Let $E = \exp(\theta\times)$ turn the body from the start of the step, $E^*$ as free flight does,
 //! and $P = \sum m\,a a^T = \tfrac12 \operatorname{tr} I - I$ be the second moments of its mass about

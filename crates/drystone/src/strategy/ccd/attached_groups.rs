@@ -1,4 +1,4 @@
-//! Bodies and the nodes that are fixed to them: what the fail-safe moves and stops together.
+//! Bodies with the nodes attached to them, which the fail-safe moves and stops together.
 
 use crate::geometry::Space;
 use crate::model::body::{Bodies, Kind};

@@ -1,4 +1,4 @@
-//! Attachments where one impact is resolved after the other.
+//! Attachments in the strategy `sequential`.
 //!
 //! They act twice: on free flight, together with elastic forces, and in every impact, where they
 //! are solved with it and all bodies and nodes answer with their own masses.

@@ -1,4 +1,4 @@
-//! The impacts of a step so far.
+//! The set of impacts of a step found so far.
 
 use super::swept_motion::{Impact, Parties, PointMap, find};
 use crate::contact::attachment_contacts;

@@ -1,4 +1,4 @@
-//! The fail-safe: inelastic zones, rigid zones, truncation.
+//! Impact zones, the fail-safe: inelastic zones, rigid zones, truncation.
 
 use super::swept_motion::{Impact, SweptMotion, scaled};
 use crate::contact::primitives::Failure;

@@ -36,7 +36,7 @@
 //! $$ u = -\frac dh + \frac{(R - 1)\,a}{h} - \omega^*\times a , $$
 //!
 //! from either side. So it is back at once: at 10 /s, as for what is nearer than its rest, a node on a
-//! body that turns at 20 rad/s would trail by centimetres. At once is no blow, because there is
+//! body that turns at 20 rad/s would trail by centimetres. At once is no impact, because there is
 //! little to take back (what sweeps left, and the body's change of spin times its turn); and never is
 //! it faster than [`repair_speed`](crate::contact::problem::assemble::ContactRules::repair_speed).
 //!

@@ -1,4 +1,4 @@
-//! All impacts of a step together, again and again.
+//! The strategy `parallel`: all impacts of a step together, in rounds.
 
 use super::impact_set::ImpactSet;
 use super::impact_zones::fail_safe;

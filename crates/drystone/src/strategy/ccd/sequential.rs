@@ -1,4 +1,4 @@
-//! One impact after the other, in order of time.
+//! The strategy `sequential`: one impact after the other, in order of time.
 
 use super::attachments::{Holding, by_contact};
 use super::impact_zones::fail_safe;

@@ -1,4 +1,4 @@
-//! Which impacts share nodes, so that those around a few new ones are found without asking all.
+//! Graph of impacts that share nodes.
 
 /// No impact, or none yet.
 const NONE: u32 = u32::MAX;

@@ -1,4 +1,4 @@
-//! Sweeps over contacts of nodes with their own masses.
+//! Gauss-Seidel sweeps over impacts of nodes with their own masses.
 //!
 //! Projected Gauss-Seidel as in [`crate::solver::pgs`], for contacts whose sides do not turn. All
 //! masses are the same along all axes, so a contact's diagonal block is a number,

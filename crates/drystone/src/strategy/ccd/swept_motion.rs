@@ -1,4 +1,4 @@
-//! Motion that is watched.
+//! Motion of all surfaces over a step, searched for impacts.
 
 mod attachment_rows;
 mod impact;
@@ -414,7 +414,7 @@ impl<'a, S: Space> SweptMotion<'a, S> {
         }
     }
 
-    /// Where an impact happens and between whom, for a message.
+    /// Where an impact happens and between what, for a message.
     pub(super) fn infeasible(&self, hit: &Impact<S>) -> Failure<S> {
         let contact = self.parties().contact(hit);
         Failure::Infeasible([contact.a, contact.b], contact.point.position)

@@ -1,4 +1,4 @@
-//! Bodies of one colour in groups of eight, and who moves which.
+//! Batches of bodies of one colour for SIMD lanes and threads.
 //!
 //! Of the bodies of a colour those with equally many manifolds and points are moved side by side, and
 //! each takes its manifolds with many points first, so that lanes seldom wait for each other.

@@ -1,6 +1,6 @@
-//! The bodies of a world as the kernels see them: single precision, relative to a base pose.
+//! Body state in columns for the kernels: single precision, relative to a base pose.
 //!
-//! Place 0 belongs to nobody (empty lanes read it), body k is at k + 1. Positions never appear
+//! Place 0 belongs to nothing (empty lanes read it), body k is at k + 1. Positions never appear
 //! here: only how far a body has drifted from its **base pose**, which is kept in double
 //! precision. So a scene works ten thousand kilometres from the origin as it does there.
 

@@ -1,15 +1,15 @@
-//! Which bodies may be moved at once.
+//! The contact graph and its colouring: which bodies may be moved at once.
 //!
 //! Bodies that touch must be moved one after the other; bodies of one **colour** do not touch, so
 //! that eight of them are moved side by side and threads may split the rest. Each body gets the
 //! lowest colour that none of the bodies it touches has, in the order of the bodies: colours
-//! depend on who touches whom and on nothing else, and a far-away body changes none.
+//! depend on which bodies touch and on nothing else, and a far-away body changes none.
 //!
 //! Bodies that touch each other, directly or through others that move, are an island. Islands know
 //! nothing of each other, so in large worlds small ones are dealt out in **batches** that fit into
 //! a processor's own cache: all rounds of one, then all of the next, and no thread waits for
 //! another. Who moves which is said in [`super::batching`]. None of that changes a bit of the
-//! result. From step to step little changes in who touches whom, and only that is done again
+//! result. From step to step little changes in which bodies touch, and only that is done again
 //! ([`super::graph_update`]).
 
 use std::ops::Range;
@@ -124,7 +124,7 @@ const WORTH: usize = 512;
 /// Parts that a thread takes up, about.
 const PARTS: usize = 4;
 
-/// Manifolds and points of a body beyond which more make no difference to whom it is moved with.
+/// Manifolds and points of a body beyond which more make no difference to what it is moved with.
 const MOST_TOUCHES: usize = 31;
 const MOST_POINTS: usize = 63;
 

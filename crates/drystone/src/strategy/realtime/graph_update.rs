@@ -1,10 +1,10 @@
-//! The graph of who touches whom, revised where it has changed.
+//! Incremental update of the contact graph.
 //!
 //! In a heap at rest a handful of manifolds come and go in a step, out of ten thousand. Bodies that
 //! have got or lost some take their new manifolds up in the lane that they have, or move to another
 //! one that is free; there are a few groups to spare in every colour. What comes out is what
 //! building everything anew gives ([`Graph::rebuild`]): each body's manifolds in the same order, and
-//! the same colours. Only who is in a group with whom differs, which changes no bit of the result,
+//! the same colours. Only which bodies share a group differs, which changes no bit of the result,
 //! since lanes do not mix.
 //!
 //! **Colours.** A body's colour follows from those of the bodies before it that it touches. So, in

@@ -1,4 +1,4 @@
-//! Velocities half a substep apart.
+//! Störmer's scheme: velocities half a substep before the poses.
 //!
 //! The kernels' scheme, velocities by forces and then displacements by the new velocities, is
 //! Störmer's, exact for constant forces and of order two for others, if its velocities are taken
@@ -10,7 +10,7 @@
 //!    x_{n+1} = x_n + h\, w_{n+1/2}, \qquad v_{n+1} = w_{n+1/2} + \tfrac h2 A_n . $$
 //!
 //! What the next substep takes off is what this one added, to the last bit: the half kick is seen by
-//! whoever looks at the world, and never by contacts. What rests has A = 0 and feels nothing of it.
+//! a program that looks at the world, and never by contacts. What rests has A = 0 and feels nothing of it.
 //!
 //! A is known where it is smooth: not where an impact or a repair moved a body. Contacts with what
 //! stands still can take from the acceleration a of the forces, but not add to it: each of their

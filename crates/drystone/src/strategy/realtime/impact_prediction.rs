@@ -1,4 +1,4 @@
-//! Which manifolds are about to hit.
+//! Prediction of impacts: which manifolds are about to hit.
 //!
 //! Impacts ([`super::impacts`]) are few and worked out one by one in double precision. Whether there
 //! is one is asked of every manifold in every step, so the kernels ask, eight manifolds at a time: does

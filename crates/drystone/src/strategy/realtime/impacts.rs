@@ -1,4 +1,4 @@
-//! Impacts, before anything else of a step.
+//! Impacts, resolved before the rounds of a step.
 //!
 //! Rounds over bodies ([`super`]) move one body at a time, so what two of them do to each other is
 //! equal and opposite only once the rounds have converged. At rest that is soon so; when a ball
@@ -57,7 +57,7 @@ pub(crate) struct ImpactRule<S: Space> {
 
 impl<S: Space> ImpactRule<S> {
     /// The law for a manifold that carries a load: it begins no impact with what that load stops in
-    /// a step, up to what a step of free fall adds. A stone that sways in an arch would be struck,
+    /// a step, up to what a step of free fall adds. A stone that sways in an arch would be hit,
     /// and then be pushed back by the load as well. Faster than that is a impact, whatever the load:
     /// that of a contact that was hit a step ago says nothing.
     fn loaded(&self, bodies: &Bodies<S>, manifolds: &Manifolds<S>, number: u32) -> Self {
@@ -79,7 +79,7 @@ impl<S: Space> ImpactRule<S> {
     }
 }
 
-/// Who touches whom.
+/// Which bodies touch.
 pub(crate) struct Web<'a, S: Space> {
     pub(crate) manifolds: &'a Manifolds<S>,
     pub(crate) graph: &'a Graph,
@@ -113,7 +113,7 @@ pub(crate) struct Impact<S: Space> {
 pub(crate) struct Impacts<S: Space> {
     /// In the order of manifolds.
     list: Vec<Impact<S>>,
-    /// Bodies that were struck, ascending, and their motion before.
+    /// Bodies that took part in impacts, ascending, and their motion before.
     before: Vec<(u32, Motion<S>)>,
     /// Bodies and what joints changed of their motion.
     #[serde(skip)]
@@ -124,14 +124,14 @@ pub(crate) struct Impacts<S: Space> {
     answers: Answers<S>,
 }
 
-/// How bodies that were struck answer.
+/// How bodies that took part in impacts answer.
 #[derive(Clone, Debug)]
 struct Answers<S: Space> {
-    /// Whether a body was struck in this step.
+    /// Whether a body was hit in this step.
     is_known: Vec<bool>,
     /// How it answers; of other bodies anything.
     of: Vec<Answer<S>>,
-    /// How far it is from where its new motion takes it, since it was struck later than at the start
+    /// How far it is from where its new motion takes it, since it was hit later than at the start
     /// of the step, m and rad.
     late: Vec<Motion<S>>,
 }
@@ -268,7 +268,7 @@ impl<S: Space> Impacts<S> {
             .finish_blows(law.dt, |body, change| tugs.push((body as u32, *change)));
     }
 
-    /// Forgets the bodies that were struck.
+    /// Forgets the bodies that took part in impacts.
     fn forget(&mut self) {
         for (body, _) in self.before.drain(..) {
             if let Some(is_known) = self.answers.is_known.get_mut(body as usize) {
@@ -278,7 +278,7 @@ impl<S: Space> Impacts<S> {
         }
     }
 
-    /// Remembers what two bodies, and all that joints tie to them, were like before they were struck,
+    /// Remembers what two bodies, and all that joints tie to them, were like before they were hit,
     /// and gets them ready for it.
     fn know(&mut self, struck: &mut HitBodies<'_, S>, ends: [u32; 2]) {
         let (bodies, links) = (&*struck.bodies, &*struck.links);
@@ -419,7 +419,7 @@ impl Scratch {
         links.for_each_shaken(ends.map(|k| k as usize), note);
     }
 
-    /// Goes on to the manifolds of the bodies that were struck.
+    /// Goes on to the manifolds of the bodies that took part in impacts.
     fn follow<S: Space>(&mut self, web: &Web<'_, S>, links: &Links<S>) {
         self.active.clear();
         for body in self.struck.drain(..) {

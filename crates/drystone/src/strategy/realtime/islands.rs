@@ -1,4 +1,4 @@
-//! Islands of touching bodies, dealt out in batches.
+//! Islands of touching bodies, and their batches.
 
 use super::contact_graph::Edge;
 

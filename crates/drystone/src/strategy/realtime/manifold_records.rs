@@ -1,4 +1,4 @@
-//! Records of manifolds: see [`super::manifold`] for what is in them.
+//! Storage of manifolds as records of numbers ([`super::manifold`]).
 //!
 //! Kernels take eight records at a time, those with many points first, so that eight together have
 //! about as many points each.

@@ -1,4 +1,4 @@
-//! The manifolds of a world, kept from step to step.
+//! The store of manifolds, kept from step to step.
 //!
 //! A manifold lives as long as its two parts touch. While neither body has moved noticeably from its
 //! base pose, nothing at all is done for it: its record ([`super::manifold`]) stays as it is, and

@@ -1,4 +1,4 @@
-//! Manifolds written anew from the points that detection found, by several threads.
+//! Update of manifolds from newly detected points, by several threads.
 //!
 //! Detection ([`Found`]) and writing ([`Renewing`]) are shared among threads. A manifold that goes on
 //! is written as soon as its points are found. For others, in between, one thread gives every

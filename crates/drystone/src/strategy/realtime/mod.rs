@@ -1,4 +1,4 @@
-//! The real-time strategy: hard contacts, eight bodies at a time.
+//! The strategy `realtime`: block descent over bodies, eight at a time.
 //!
 //! A step of dt is cut into substeps of h seconds. In each, bodies look for the displacements
 //! that minimise
@@ -19,7 +19,7 @@
 //! descent* (2025); what differs here is that the stiffness follows the load instead of growing
 //! with the error, which is what lets a stone of a thousand tons rest on a light one.
 //!
-//! * Bodies that touch nobody are moved in double precision, exactly for constant forces.
+//! * Bodies that touch nothing are moved in double precision, exactly for constant forces.
 //! * Manifolds of bodies at rest are neither detected nor prepared nor copied ([`manifold_store`]).
 //! * Bodies that do not touch each other are moved eight at a time ([`contact_graph`], [`crate::math::simd`]), in single
 //!   precision relative to base poses ([`body_columns`]), by kernels that give the same bits on any
@@ -80,7 +80,7 @@ use warm_start::guess_loads;
 /// Part of the contact margin by which a body may be off its base pose at the end of a step.
 pub(crate) const OFF: f64 = 0.4;
 
-/// Bodies that are worth a thread when it is asked who has left its base pose.
+/// Bodies that are worth a thread when it is asked which have left their base poses.
 const LEAVING_WORTH: usize = 512;
 
 /// What a step is made with.

@@ -1,4 +1,4 @@
-//! Contact points of the pairs that have moved.
+//! Narrow phase of the pairs that have moved.
 //!
 //! Most pairs are near but do not touch. Each remembers how far apart it was: until its bodies
 //! together have travelled that far, it need not be looked at.

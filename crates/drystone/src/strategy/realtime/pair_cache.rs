@@ -1,4 +1,4 @@
-//! Pairs of bodies that may touch, kept from step to step.
+//! Broad phase: pairs that may touch, kept from step to step.
 //!
 //! Every bounded body has a **loose box**, larger than it needs. As long as the body, grown by
 //! what it can reach in a step, stays inside, nothing here has to be done for it: a settled scene

@@ -1,4 +1,4 @@
-//! One hit: what an impulse at a point does to the two bodies that meet there.
+//! Impulse at one contact point, and the response of its two bodies.
 
 use super::articulation::{Links, Spot};
 use super::impacts::ImpactRule;
@@ -42,7 +42,7 @@ pub(super) struct Closing {
 }
 
 impl Closing {
-    /// `late` says how far bodies that were struck in this step are from where their present motion
+    /// `late` says how far bodies that took part in impacts in this step are from where their present motion
     /// would have taken them from its start.
     pub(super) fn of<S: Space>(
         (bodies, late): (&Bodies<S>, &[Motion<S>]),

@@ -1,4 +1,4 @@
-//! Sleep: bodies that have been still for a while are left alone.
+//! Sleep of islands that have been still for a while.
 //!
 //! Bodies that touch, or that a joint ties together, form an **island**. An island falls asleep
 //! when all of its bodies have been slower than a threshold for long enough, and wakes as a whole:

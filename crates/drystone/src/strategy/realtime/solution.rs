@@ -1,4 +1,4 @@
-//! What a step of the real-time strategy hands to the judge.
+//! The last substep as a contact problem with its answer, for the judge.
 //!
 //! The judge ([`crate::judge`]) looks at the **last substep**: the contact problem it had, in
 //! double precision, the impulses λh it ended with and the velocities the bodies ended with. The

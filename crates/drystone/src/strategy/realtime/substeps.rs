@@ -1,4 +1,4 @@
-//! The substeps of a step, by all threads: bodies into columns, rounds, and back.
+//! The substeps of a step: bodies into columns, rounds of block descent, and back.
 
 use std::marker::PhantomData;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! A first guess of what new contacts carry.
+//! Warm start: a first estimate of the forces of new contacts.
 //!
 //! A scene that has just been set up knows no contact force; a wall of a hundred rows would need
 //! hundreds of steps to find out what its lowest stones carry, and sink meanwhile. So, from the

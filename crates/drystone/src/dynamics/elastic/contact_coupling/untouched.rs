@@ -1,4 +1,4 @@
-//! Deformables that meet contact as a whole, and those whose nodes meet it by themselves.
+//! Deformables whose nodes meet contact one by one, apart from those that meet it as a whole.
 
 use super::{Elastic, add_impulses};
 use crate::geometry::Space;

@@ -1,6 +1,6 @@
 //! Clusters that share a vertex.
 //!
-//! Boxes and planes tell little of two such clusters: they touch. But which of them are kin is a
+//! Boxes and planes tell little of two such clusters: they touch. But which of them are adjacent is a
 //! matter of the mesh and not of where it is, so they are listed once, and left out elsewhere.
 
 use super::cluster::{Cluster, NONE};
@@ -49,7 +49,7 @@ impl Kin {
         &self.list[start..end]
     }
 
-    /// Pairs of a cluster and those of its kin that have larger numbers.
+    /// Pairs of a cluster and those of its adjacent clusters that have larger numbers.
     pub(super) fn pairs_of(&self, cluster: usize) -> impl Iterator<Item = [u32; 2]> {
         let first = cluster as u32;
         let later = self.of(cluster).iter().filter(move |&&k| k > first);

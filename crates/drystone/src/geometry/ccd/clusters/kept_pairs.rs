@@ -1,4 +1,4 @@
-//! Pairs of clusters that are known from search to search, with proofs that keep.
+//! Cluster pairs kept from search to search, with their separation proofs.
 //!
 //! Most clusters that are near each other stay so for many steps, and most of those stay apart. So
 //! a proof that two are apart is kept, in a form that tells from little when it holds no more. Let c

@@ -1,4 +1,4 @@
-//! Which clusters are near each other, without asking a tree at every search.
+//! Neighbouring clusters, kept for several searches by boxes with room.
 //!
 //! Every cluster has a **cover**, a box with some room around it that goes on for some steps as the
 //! cluster goes now, and then stands. All pairs whose covers overlap at any time are known; what is
@@ -252,7 +252,7 @@ impl Clusters {
         (state, Point(Column([a, b, c, g, d, e, f, h])))
     }
 
-    /// Makes sure that all pairs of clusters are known that are not kin and may be near each other.
+    /// Makes sure that all pairs of clusters are known that are not adjacent and may be near each other.
     pub(super) fn cover(&mut self, threads: usize) {
         self.strays.clear();
         let count = self.clusters.len();

@@ -1,4 +1,4 @@
-//! Pairs of primitives, eight at a time.
+//! Primitive pairs of two clusters, eight in SIMD lanes.
 //!
 //! Two primitives stay apart if a plane across the direction between them is between their
 //! vertices both at the start and at the end: see [`super`].
@@ -28,7 +28,7 @@ struct Pairs {
     tags: Vec<Tag>,
 }
 
-/// Which pair of clusters a pair of primitives is of, by a number that whoever added it gave, and
+/// Which pair of clusters a pair of primitives is of, by a number that a program that added it gave, and
 /// its bit there: see [`Primitives::add`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tag {

@@ -1,4 +1,4 @@
-//! Planes between clusters, eight pairs at a time.
+//! Separating planes of clusters, eight pairs in SIMD lanes.
 //!
 //! Two clusters stay apart if a plane is between all their vertices both at the start and at the end:
 //! see [`super`]. Tried are planes across the line between the middles of their boxes at the start,

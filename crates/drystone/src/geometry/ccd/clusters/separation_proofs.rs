@@ -1,4 +1,4 @@
-//! Proofs that known pairs of clusters are apart: looking whether they hold, and for new ones.
+//! Proofs that pairs of clusters are apart: whether kept ones hold, and new ones.
 
 use super::Clusters;
 use super::kept_pairs::{Block, Proof, hold};
@@ -36,10 +36,10 @@ impl Default for Desk {
 }
 
 impl Clusters {
-    /// Asks a pair of clusters that are not kin, some time before [`Clusters::finish`].
+    /// Asks a pair of clusters that are not adjacent, some time before [`Clusters::finish`].
     #[inline(always)]
     pub(super) fn ask(&self, [a, b]: [u32; 2], desk: &mut Desk, met: &mut impl FnMut(Met)) {
-        // In one order, whoever found whom.
+        // In one order, whichever thread found them.
         let pair = [a.min(b), a.max(b)];
         if pair.iter().all(|&k| self.spots[k as usize].are_known()) {
             desk.clusters.push(pair);
@@ -51,7 +51,7 @@ impl Clusters {
         }
     }
 
-    /// The same for clusters that are kin.
+    /// The same for clusters that are adjacent.
     pub(super) fn ask_kin(&self, pair: [u32; 2], desk: &mut Desk, met: &mut impl FnMut(Met)) {
         self.ask_primitives(pair, (0, ALL), true, desk, met);
     }

@@ -1,3 +1,5 @@
+//! Tests of cluster searches against all pairs.
+
 use super::*;
 use crate::geometry::ccd::{edge_edge, vertex_face};
 use crate::math::simd::Instructions;

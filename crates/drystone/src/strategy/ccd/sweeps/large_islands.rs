@@ -1,4 +1,4 @@
-//! An island of thousands of contacts, swept by all threads and only where something moves.
+//! Parallel sweeps over an island of thousands of impacts.
 //!
 //! Contacts are taken along a curve that fills space (Morton's) and cut into **blocks**; those of a
 //! block are swept one after the other, by one thread, with their nodes in its cache. Blocks are

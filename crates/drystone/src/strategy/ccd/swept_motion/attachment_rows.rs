@@ -1,4 +1,4 @@
-//! What attachments ask of a step.
+//! Contact rows of attachments over a step.
 
 use super::{SweptMotion, way_of};
 use crate::contact::detection::Contact;
@@ -14,7 +14,7 @@ impl<S: Space> SweptMotion<'_, S> {
     /// that makes of a step is in here, or a node on a spinning body would stay behind by a ω² h²/2
     /// in each step. What it is off already is taken back within one whole step: more slowly, and
     /// what rounding and sweeps leave would add up; but no faster than overlaps are repaired, so
-    /// that a body that a program has put elsewhere draws its nodes after it without a blow.
+    /// that a body that a program has put elsewhere draws its nodes after it without an impact.
     pub(super) fn pulls(&self, free: &[Motion<S>], dt: f64) -> Vec<S::Vector> {
         let (bodies, settings) = (self.bodies, self.settings);
         let of = |six: &[Contact<S>]| {

@@ -1,4 +1,4 @@
-//! Impacts, and what they are between.
+//! Impacts: two primitives, the time they meet, and the bodies that take part.
 
 use crate::contact::detection::Contact;
 use crate::contact::primitives::{Encounter, Primitives, Witness, contact_of, nodes_of};

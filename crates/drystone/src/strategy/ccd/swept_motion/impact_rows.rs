@@ -1,4 +1,4 @@
-//! What an impact asks for, and impacts of nodes as rows to be swept.
+//! Impacts as rows of a contact problem, and as rows of nodes to be swept.
 
 use super::{Impact, Parties};
 use crate::geometry::Space;

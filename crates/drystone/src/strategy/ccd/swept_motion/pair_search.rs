@@ -1,4 +1,4 @@
-//! What a look at a way sees of one pair.
+//! Narrow-phase CCD for one candidate pair.
 
 use super::{Impact, Parties, rest, scaled};
 use crate::contact::primitives::{Candidate, Encounter, Primitives, Witness, apart_from_the_end};

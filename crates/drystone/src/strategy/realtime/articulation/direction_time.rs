@@ -1,4 +1,4 @@
-//! Where in a step directions are taken: the later, the larger the load ([`super`]).
+//! The time within a step at which joint directions are taken.
 
 use super::LinkLaw;
 use super::geometric_stiffness::{Pull, Stiffer};

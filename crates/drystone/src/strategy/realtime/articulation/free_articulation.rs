@@ -1,4 +1,4 @@
-//! Linkages that touch nothing: moved by themselves, in double precision.
+//! Free articulations: linkages that touch nothing, moved in double precision.
 
 use super::linkage::{BENT, Linkage};
 use super::warm_start::WarmStartRows;

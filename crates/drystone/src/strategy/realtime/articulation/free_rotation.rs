@@ -1,4 +1,4 @@
-//! What linkages that touch nothing need besides forces: half kicks, and bodies that spin fast.
+//! Half kicks and free rotation of the bodies of linkages that touch nothing.
 //!
 //! With directions at the start of a stride, joints are solved as SHAKE does it, which is Störmer's
 //! scheme: its velocities are half a stride before its poses ([`crate::strategy::realtime::half_kicks`]). The

@@ -1,4 +1,4 @@
-//! What known forces add to the resistance of bodies.
+//! Geometric stiffness: what known joint forces add to the resistance of bodies.
 
 use crate::geometry::Space;
 use crate::math::algebra::Linear;

@@ -1,4 +1,4 @@
-//! Impacts on linkages.
+//! Impacts on articulations: one impulse moves the whole linkage.
 //!
 //! What hits a body that joints tie moves all of its linkage. An impulse p on some of its bodies
 //! and those of the joints together change velocities by

@@ -1,4 +1,4 @@
-//! Joints that share bodies: how they are ordered, linearised and solved.
+//! A linkage: joints that share bodies, ordered, linearised and factorised together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Joints, solved exactly.
+//! Articulations: joints, solved exactly.
 //!
 //! Every coordinate of a joint ([`crate::model::joint::rows`]) that is locked, limited or driven is a
 //! **row**: its displacement in a substep is $u = Jx$, x being the displacements of the bodies, and

@@ -1,4 +1,4 @@
-//! Which joints of a linkage share bodies, and so which entries S has.
+//! Sparsity pattern of a linkage's Schur complement.
 
 use std::collections::{BTreeMap, BTreeSet};
 

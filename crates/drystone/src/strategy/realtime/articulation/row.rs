@@ -1,4 +1,4 @@
-//! One coordinate of a joint, and what a force along it does.
+//! Constraint row of a joint: one coordinate and its Jacobian.
 
 use super::LinkLaw;
 use super::warm_start::WarmStart;

@@ -1,4 +1,4 @@
-//! Velocities that joints allow.
+//! Projection of velocities onto those that joints allow.
 //!
 //! Where joints are closed, $Jv = s$ holds (s is the speed of a motor, 0 otherwise). What a step of
 //! positions leaves beyond that is taken away by impulses along the rows,

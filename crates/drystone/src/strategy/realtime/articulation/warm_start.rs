@@ -1,4 +1,4 @@
-//! What is known of joints from the step before.
+//! Warm start of joint forces from the step before.
 
 use crate::parallel::shared_slice::SharedSlice;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Graphs that are revised against graphs that are built anew.
+//! Tests of updated contact graphs against graphs that are built anew.
 
 use super::*;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Contacts that lie together, cut into blocks, and colours of blocks.
+//! Blocks of nearby impacts, and their colouring.
 
 use super::super::NodeRow;
 use crate::geometry::Space;

@@ -1,4 +1,4 @@
-//! What is done with eight joints at a time.
+//! Kernels of joint nets, eight joints in SIMD lanes.
 
 #![allow(clippy::needless_range_loop)] // Rows and columns of matrices.
 

@@ -1,4 +1,4 @@
-//! Nets of ball joints that touch nothing: eight joints at a time.
+//! Nets of ball joints that touch nothing, eight joints in SIMD lanes.
 //!
 //! A net has too many loops to be factorised. It moves in many short **substeps** of h seconds
 //! instead, with one sweep over its joints in each. With x the displacements of bodies since the
@@ -58,7 +58,7 @@ impl<S: Space> Layout<S> {
 /// Eight joints of one colour.
 #[derive(Clone, Debug)]
 struct Group {
-    /// Places in the columns of bodies; 0 for nobody.
+    /// Places in the columns of bodies; 0 for nothing.
     ends: [[u32; LANES]; 2],
     /// Places in the linkage's list of joints.
     joints: Vec<u32>,
@@ -75,7 +75,7 @@ pub(super) struct JointNet {
     /// Whose the columns of bodies are, from the second on: places in the linkage's list. What does
     /// not move has a column for each of its joints, so that no two joints of a colour share one.
     owners: Vec<u32>,
-    // Of bodies; the first belongs to nobody.
+    // Of bodies; the first belongs to nothing.
     /// x and x⁻.
     x: Vec<Column>,
     before: Vec<Column>,

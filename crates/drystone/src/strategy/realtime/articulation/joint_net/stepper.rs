@@ -1,4 +1,4 @@
-//! Moves a net over a step, by several threads.
+//! Stepping of a joint net by several threads.
 //!
 //! Each thread has a stretch of the bodies and a stretch of the groups of every colour, in the order
 //! of the scene: what it reads of bodies it mostly wrote itself. Threads meet after bodies have flown

@@ -1,4 +1,4 @@
-//! The same body of four linkages.
+//! One body of four linkages in SIMD lanes.
 
 use super::joint_rows::{Form, IMMOVABLE, SYMMETRIC};
 use super::put_motion;

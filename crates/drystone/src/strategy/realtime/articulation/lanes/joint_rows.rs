@@ -1,4 +1,4 @@
-//! Rows of ball joints and hinges, four at a time.
+//! Rows of ball joints and hinges, four linkages in SIMD lanes.
 //!
 //! A ball joint's rows are the distances of its two points along the world's axes, a hinge has two
 //! more: with $u_i$ its axis and $u_j, u_k$ the others (in that order, right-handed), seen from A

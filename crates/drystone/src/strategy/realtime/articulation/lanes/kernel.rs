@@ -1,4 +1,4 @@
-//! Where inertia, contacts and joints of four linkages balance.
+//! Block descent of four linkages: inertia, contacts and joints in balance.
 
 use super::sweep::{invert_blocks, sweep};
 use super::{ArticulationLanes, LaneBody, LaneRow, points};
@@ -151,7 +151,7 @@ fn hold<S: Space, N: Number<Stored = Quad>>(
 /// What manifolds do to a body of each linkage; nothing where it touches none.
 #[inline(always)]
 fn grasps<V: Wide>(body: &LaneBody, field: &Field<'_>) -> [V::Double; GRASP] {
-    // Place 0 belongs to nobody, and nothing is ever written there.
+    // Place 0 belongs to nothing, and nothing is ever written there.
     let places: [usize; DOUBLES] = std::array::from_fn(|lane| {
         let place = body.places[lane] as usize;
         if body.is_touched[lane] { place } else { 0 }

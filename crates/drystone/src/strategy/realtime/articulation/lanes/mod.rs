@@ -1,9 +1,9 @@
-//! Linkages that touch something: blocks of the block descent, four side by side.
+//! Articulations that touch something, four alike in SIMD lanes.
 //!
 //! Linkages with the same bodies, joints and rows (twenty ragdolls, say) are eliminated in the same
 //! order, so that four of them, a **team**, take their numbers through the same operations at once
 //! ([`kernel`]). A linkage without its like is a team of its own. Lanes never mix, and a lane in
-//! which nothing changed would only compute what it has: whom a linkage is with changes no bit of
+//! which nothing changed would only compute what it has: which others a linkage is with changes no bit of
 //! where it goes.
 //!
 //! In every round each body's contacts are summed up by the kernels of manifolds ([`crate::strategy::realtime::manifold_forces`]); H⁻¹,

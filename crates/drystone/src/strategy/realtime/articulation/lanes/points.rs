@@ -1,4 +1,4 @@
-//! What forces along the rows of ball joints and hinges do, four at a time.
+//! Point forces of ball joints and hinges, four linkages in SIMD lanes.
 //!
 //! The rows of a ball joint are the displacements of one point along three axes. So what a force does
 //! along them is what it moves the ends of the two arms by, and what forces along them do to a body

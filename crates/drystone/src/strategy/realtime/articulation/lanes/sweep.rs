@@ -1,4 +1,4 @@
-//! Sweeps over rows that have bounds, and over nets, which have too many loops to be factorised.
+//! Gauss-Seidel sweeps over joint rows with bounds, and over nets with too many loops to factorise.
 
 use super::ArticulationLanes;
 use super::kernel::{coupling, for_each_row, moved, pair, push, put_pair, solve_locks};
