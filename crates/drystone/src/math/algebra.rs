@@ -121,6 +121,8 @@ pub trait Algebra:
     fn world_inertia(rotation: Self::Rotation, local: &Self::Inertia) -> Self::Inertia;
     /// The inverse of a positive definite inertia; zero stays zero (no rotation).
     fn invert_inertia(inertia: &Self::Inertia) -> Self::Inertia;
+    /// An inertia, or its inverse, times a number.
+    fn scale_inertia(inertia: &Self::Inertia, factor: f64) -> Self::Inertia;
     /// An inverse inertia with the rows and columns of locked world axes set to zero.
     /// `free` has 1 for an axis that may turn and 0 for one that may not.
     fn mask_inertia(inertia: &Self::Inertia, free: Self::Spin) -> Self::Inertia;

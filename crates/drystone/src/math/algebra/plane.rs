@@ -35,6 +35,9 @@ impl Algebra for D2 {
     fn invert_inertia(inertia: &f64) -> f64 {
         if *inertia > 0.0 { 1.0 / inertia } else { 0.0 }
     }
+    fn scale_inertia(inertia: &f64, factor: f64) -> f64 {
+        inertia * factor
+    }
     fn mask_inertia(inertia: &f64, free: f64) -> f64 {
         inertia * free
     }

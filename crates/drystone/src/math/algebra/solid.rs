@@ -79,6 +79,9 @@ impl Algebra for D3 {
             DMat3::ZERO
         }
     }
+    fn scale_inertia(inertia: &DMat3, factor: f64) -> DMat3 {
+        *inertia * factor
+    }
     fn mask_inertia(inertia: &DMat3, free: DVec3) -> DMat3 {
         let mask = DMat3::from_diagonal(free);
         mask * *inertia * mask

@@ -197,6 +197,21 @@ impl<S: Space> BodyColumns<S> {
         get(&self.drift[k + 1])
     }
 
+    /// Displacement of a body in the present substep.
+    pub(crate) fn shift_of(&self, k: usize) -> Motion<S> {
+        get(&self.shift[k + 1])
+    }
+
+    /// What the displacement of a body in the present substep would be without contact.
+    pub(crate) fn aim_of(&self, k: usize) -> Motion<S> {
+        get(&self.aim[k + 1])
+    }
+
+    /// Says how far a body goes in the present substep.
+    pub(crate) fn set_shift(&mut self, k: usize, shift: &Motion<S>) {
+        put(&mut self.shift[k + 1], shift);
+    }
+
     /// The motion of a body before the last substep, and what it would be after it without contact.
     pub(crate) fn last_substep(&self, k: usize, h: f64) -> (Motion<S>, Motion<S>) {
         let aim: Motion<S> = get(&self.aim[k + 1]);

@@ -311,23 +311,30 @@ fn begin_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[RecordGroup], la
         let drift = parting::<S, V>(&axes, &field.drift, &ends);
         let motion = parting::<S, V>(&axes, &field.motion, &ends);
         let mass = numbers[Layout::<S>::MASS];
+        let mut most_known = zero::<V>();
+        for p in 0..group.points as usize {
+            let point = read_point::<S, V>(&field.records, records, p);
+            most_known = most_known.most(point[Layout::<S>::FORCE]);
+        }
         for p in 0..group.points as usize {
             let mut point = read_point::<S, V>(&field.records, records, p);
             let e = extra::<S, V>(&numbers, &point, Layout::<S>::RESTITUTION);
             let c = place::<S, V>(&point);
             let moving = [S::at_point(&drift, &c)[0], S::at_point(&motion, &c)[0]];
-            begin_point::<S, V>(&mut point, moving, [mass, e], law);
+            begin_point::<S, V>(&mut point, moving, [mass, e, most_known], law);
             write_point::<S, V>(&field.records, records, p, point);
         }
     }
 }
 
-/// Gap and stiffness of a point whose sides have drifted apart by `drift` and part at `u`.
+/// Gap and stiffness of a point whose sides have drifted apart by `drift` and part at `u`. All points
+/// of a manifold are repaired alike, by its largest force: else those that carry nothing would be
+/// repaired faster than the others, and carry everything in the next step.
 #[inline(always)]
 fn begin_point<S: Space, V: Wide>(
     point: &mut Point<V>,
     [drift, u]: [V; 2],
-    [mass, e]: [V; 2],
+    [mass, e, most_known]: [V; 3],
     law: &Law,
 ) {
     let (o, one, h) = (zero::<V>(), V::splat(1.0), V::splat(law.h));
@@ -350,7 +357,8 @@ fn begin_point<S: Space, V: Wide>(
     let depth = known / weight.most(V::splat(f32::MIN_POSITIVE));
     let softer = one + depth * V::splat(1.0 / SOFT_DEPTH);
     point[Layout::<S>::STIFFNESS] = load * V::splat(law.stiffness) * is_point / softer;
-    let urgency = (V::splat(CALM_DEPTH) / depth.most(one))
+    let most_depth = most_known / weight.most(V::splat(f32::MIN_POSITIVE));
+    let urgency = (V::splat(CALM_DEPTH) / most_depth.most(one))
         .least(one)
         .most(V::splat(LEAST_URGENCY));
     let over = (d + V::splat(law.slop)).least(o);
@@ -361,15 +369,22 @@ fn begin_point<S: Space, V: Wide>(
     point[Layout::<S>::GAP] = repaired + bounces * (rebound - repaired);
 }
 
-/// λ moves towards f.
+/// λ moves towards f. Where there is a list for them, the error that is left at the worst point of
+/// each manifold is written to it, m/s.
 #[inline(always)]
-fn learn_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[RecordGroup], law: &Law) {
+fn learn_kernel<S: Space, V: Wide>(
+    field: &Field<'_>,
+    groups: &[RecordGroup],
+    law: &Law,
+    errors: Option<&SharedSlice<'_, f32>>,
+) {
     let (loading, unloading) = (V::splat(law.loading), V::splat(law.unloading));
     for group in groups {
         let (records, ends) = (&group.records, field.ends_of(group));
         let numbers = read_header::<S, V>(&field.records, records);
         let x = parting::<S, V>(&axes::<S, V>(&numbers), &field.shift, &ends);
-        let mu = numbers[Layout::<S>::MU];
+        let (mu, mass) = (numbers[Layout::<S>::MU], numbers[Layout::<S>::MASS]);
+        let mut most = zero::<V>();
         for p in 0..group.points as usize {
             let mut point = read_point::<S, V>(&field.records, records, p);
             let slide = extra::<S, V>(&numbers, &point, Layout::<S>::SLIDE);
@@ -382,8 +397,50 @@ fn learn_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[RecordGroup], la
                 point[Layout::<S>::FORCE + j] = known + part * (force[j] - known);
             }
             write_point::<S, V>(&field.records, records, p, point);
+            if errors.is_some() {
+                most = most.most(point_error::<S, V>(&point, &u, [mu, slide, mass], law));
+            }
+        }
+        if let Some(errors) = errors {
+            let mut found = Column::default();
+            most.store(&mut found);
+            for (&record, error) in records.iter().zip(found.0) {
+                if record != 0 {
+                    errors.write(record as usize, error);
+                }
+            }
         }
     }
+}
+
+/// How far the law of contact is from holding at a point, m/s: what a sweep over contacts would change
+/// of its force, as a speed of the mass that it moves.
+#[inline(always)]
+fn point_error<S: Space, V: Wide>(
+    point: &Point<V>,
+    u: &V3<V>,
+    [mu, slide, mass]: [V; 3],
+    law: &Law,
+) -> V {
+    let o = zero::<V>();
+    // Force that stops 1 m of displacement in a substep.
+    let stiff = mass * V::splat(1.0 / (law.h * law.h));
+    let known = point[Layout::<S>::FORCE];
+    let normal = (known - stiff * (point[Layout::<S>::GAP] + u[0])).most(o);
+    let off = normal - known;
+    let slip = [u[1] + slide, u[2]];
+    let (mut force, mut squared) = ([o; 2], o);
+    for j in 0..Layout::<S>::TANGENTS {
+        force[j] = point[Layout::<S>::FORCE + 1 + j] - stiff * slip[j];
+        squared = squared + force[j] * force[j];
+    }
+    let shrink = (mu * known / squared.root().most(V::splat(1e-30))).least(V::splat(1.0));
+    let mut error = off * off;
+    for j in 0..Layout::<S>::TANGENTS {
+        let off = force[j] * shrink - point[Layout::<S>::FORCE + 1 + j];
+        error = error + off * off;
+    }
+    error.root() * V::splat(law.h) / mass.most(V::splat(f32::MIN_POSITIVE))
 }
 
 /// The first where the body is B, the second where it is A.
@@ -539,8 +596,13 @@ dispatch! {
     fn begin<S: Space>(field: &Field<'_>, groups: &[RecordGroup], law: &Law) = begin_kernel
 }
 dispatch! {
-    /// Moves the known forces towards the present ones.
-    fn learn<S: Space>(field: &Field<'_>, groups: &[RecordGroup], law: &Law) = learn_kernel
+    /// Moves the known forces towards the present ones; says how far the law is from holding then.
+    fn learn<S: Space>(
+        field: &Field<'_>,
+        groups: &[RecordGroup],
+        law: &Law,
+        errors: Option<&SharedSlice<'_, f32>>,
+    ) = learn_kernel
 }
 dispatch! {
     /// Moves each body of a colour to where inertia and its manifolds balance.

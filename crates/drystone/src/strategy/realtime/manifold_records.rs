@@ -135,6 +135,14 @@ impl Records {
         self.columns[point_of::<S>(manifold, point)].0[Layout::<S>::FORCE] = force as f32;
     }
 
+    /// Sets the force at a manifold's point in the manifold's axes, N.
+    pub(crate) fn set_force<S: Space>(&mut self, manifold: u32, point: usize, force: S::Vector) {
+        let column = &mut self.columns[point_of::<S>(manifold, point)].0;
+        for k in 0..S::DIM {
+            column[Layout::<S>::FORCE + k] = force.component(k) as f32;
+        }
+    }
+
     /// The gap of a manifold's point in the last substep, m.
     pub(crate) fn gap<S: Space>(&self, manifold: u32, point: usize) -> f64 {
         f64::from(self.columns[point_of::<S>(manifold, point)].0[Layout::<S>::GAP])

@@ -47,6 +47,7 @@ mod sleep;
 mod solution;
 mod stepper;
 mod substeps;
+mod unconverged_islands;
 mod warm_start;
 
 pub(crate) use options::PROFILE;
@@ -75,6 +76,7 @@ use pair_cache::Pairs;
 use serde::{Deserialize, Serialize};
 use sleep::{Sleep, SleepRule};
 use substeps::SubstepResults;
+use unconverged_islands::Unconverged;
 use warm_start::guess_loads;
 
 /// Part of the contact margin by which a body may be off its base pose at the end of a step.
@@ -133,6 +135,7 @@ pub(crate) struct RealTime<S: Space> {
     hits: Vec<u32>,
     #[serde(skip)]
     speeds: Vec<f32>,
+    unconverged: Unconverged,
 }
 
 impl<S: Space> Default for RealTime<S> {
@@ -157,6 +160,7 @@ impl<S: Space> Default for RealTime<S> {
             approaching: Vec::new(),
             hits: Vec::new(),
             speeds: Vec::new(),
+            unconverged: Unconverged::default(),
         }
     }
 }
@@ -195,6 +199,7 @@ impl<S: Space> RealTime<S> {
     /// Takes over what was changed from outside.
     fn take_over(&mut self, bodies: &Bodies<S>, options: &Realtime, changes: &Changes) {
         self.sleep.grow(bodies.len());
+        self.unconverged.grow(bodies.len());
         let mut is_changed = false;
         if changes.all || options.sleep_after == 0.0 {
             is_changed |= self.sleep.wake_all();
@@ -221,6 +226,7 @@ impl<S: Space> RealTime<S> {
                 is_changed |= self.sleep.wake(k as usize);
             }
             self.manifolds.forget(&is_other);
+            self.unconverged.forget(&changes.places);
         }
         for &k in &changes.ties {
             self.pairs.forget(k);
@@ -255,6 +261,7 @@ impl<S: Space> RealTime<S> {
             && self.links.is_consistent()
             && self.columns.is_consistent(bodies)
             && self.sleep.is_consistent(bodies)
+            && self.unconverged.is_consistent(bodies)
             && self.travel.len() <= bodies
             && self.reach.len() <= bodies
     }

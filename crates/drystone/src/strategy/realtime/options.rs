@@ -26,6 +26,12 @@ pub struct Realtime {
     pub sleep_after: f64,
     /// Slower than this is still, m/s.
     pub sleep_speed: f64,
+    /// Contact points of an island up to which it is solved exactly where the rounds leave it
+    /// unconverged; 0 for never.
+    pub exact_points: u32,
+    /// Islands of more than 100 points in which bodies slide or meet faster than this are left to the
+    /// rounds, m/s.
+    pub exact_speed: f64,
     /// Which instructions the kernels use; they differ in speed only.
     pub instructions: Instructions,
 }
@@ -43,6 +49,8 @@ impl Default for Realtime {
             repair_rate: 3.0,
             sleep_after: 0.5,
             sleep_speed: 0.01,
+            exact_points: 1500,
+            exact_speed: 0.3,
             instructions: Instructions::best(),
         }
     }
@@ -84,6 +92,7 @@ impl Options for Realtime {
             ("repair_rate (1/s)", self.repair_rate),
             ("sleep_after (s)", self.sleep_after),
             ("sleep_speed (m/s)", self.sleep_speed),
+            ("exact_speed (m/s)", self.exact_speed),
         ] {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(SettingsError {

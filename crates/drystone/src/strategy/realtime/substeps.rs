@@ -81,6 +81,18 @@ impl<S: Space> SubstepResults<S> {
         }
     }
 
+    /// What puts bodies into the columns, and says where they end.
+    fn arrival<'a>(&'a mut self, bases: &'a [Pose<S>], impacts: &'a Impacts<S>) -> Arrival<'a, S> {
+        Arrival {
+            movers: &self.movers,
+            bases,
+            impacts,
+            position: SharedSlice::new(&mut self.position),
+            rotation: SharedSlice::new(&mut self.rotation),
+            motion: SharedSlice::new(&mut self.motion),
+        }
+    }
+
     /// Lets bodies be there.
     fn take(&mut self, bodies: &mut Bodies<S>) {
         std::mem::swap(&mut self.position, &mut bodies.position);
@@ -254,6 +266,8 @@ struct Rounds<'a, S> {
     /// How many.
     rounds: u32,
     law: &'a Law,
+    /// What errors are written to after the last round, if anything is done about them.
+    errors: Option<&'a SharedSlice<'a, f32>>,
     space: PhantomData<S>,
 }
 
@@ -283,10 +297,13 @@ impl<S: Space> Rounds<'_, S> {
                 wait();
             }
             link();
-            if round % options.learn_every == 0 || round == self.rounds {
+            let is_last = round == self.rounds;
+            if round % options.learn_every == 0 || is_last {
+                let errors = self.errors.filter(|_| is_last);
                 for part in &record_parts[mine.clone()] {
                     let records = &graph.records[part.clone()];
-                    manifold::learn::<S>(options.instructions, self.field, records, self.law);
+                    let field = self.field;
+                    manifold::learn::<S>(options.instructions, field, records, self.law, errors);
                 }
                 wait();
             }
@@ -397,11 +414,6 @@ impl<S: Space> RealTime<S> {
         outcome: &mut SubstepResults<S>,
     ) {
         let h = around.settings.dt / f64::from(options.substeps);
-        let (law, link_law) = (law(options, around, h), link_law(around, h));
-        let ground = articulation::Ground {
-            bodies,
-            law: &link_law,
-        };
         let fall = Fall {
             bodies,
             gravity: around.settings.gravity,
@@ -409,6 +421,10 @@ impl<S: Space> RealTime<S> {
             dt: around.settings.dt,
             h,
             substeps: options.substeps,
+        };
+        let ground = articulation::Ground {
+            bodies,
+            law: &link_law(around, h),
         };
         self.links.march(
             &ground,
@@ -423,18 +439,45 @@ impl<S: Space> RealTime<S> {
             &self.columns,
         );
         let joints = self.links.ties().count();
-        let (field, flight, bases) = self.columns.share(&mut self.manifolds.records);
-        let arrival = Arrival {
-            movers: &outcome.movers,
-            bases,
-            impacts: &self.impacts,
-            position: SharedSlice::new(&mut outcome.position),
-            rotation: SharedSlice::new(&mut outcome.rotation),
-            motion: SharedSlice::new(&mut outcome.motion),
-        };
         // Less work than this is not worth meeting at barriers for.
         let worth = ((self.graph.records.len() + joints / 8) / 64).max(bodies.len() / 1024) + 1;
         let threads = (around.settings.threads as usize).min(worth).max(1);
+        let substep = Substep {
+            fall: &fall,
+            ground: &ground,
+            law: &law(options, around, h),
+            options,
+            threads,
+        };
+        for number in 1..=options.substeps {
+            self.run_rounds(&substep, number == 1, outcome);
+            if options.exact_points > 0 {
+                self.solve_unconverged(bodies, options, around);
+            }
+            self.arrive(&substep, number == options.substeps, outcome);
+        }
+        self.links.remember();
+    }
+
+    /// Loads bodies before the first substep, and looks in rounds for where they go.
+    fn run_rounds(
+        &mut self,
+        substep: &Substep<'_, S>,
+        is_first: bool,
+        outcome: &mut SubstepResults<S>,
+    ) {
+        let Substep {
+            fall,
+            ground,
+            law,
+            options,
+            threads,
+        } = *substep;
+        let bodies = fall.bodies;
+        let records = self.manifolds.records.ends.len();
+        let errors = SharedSlice::new(self.unconverged.errors(records));
+        let (field, flight, bases) = self.columns.share(&mut self.manifolds.records);
+        let arrival = outcome.arrival(bases, &self.impacts);
         let has_coupled = self.links.linkages.iter().any(Linkage::is_coupled);
         let linkages = Dealt::new(&mut self.links.teams, &mut self.links.linkages, threads);
         let link = |worker: &Worker<'_>,
@@ -445,7 +488,7 @@ impl<S: Space> RealTime<S> {
             }
         };
         let (graph, count) = (&self.graph, field.motion.len());
-        let (instructions, h) = (options.instructions, h as f32);
+        let (instructions, h) = (options.instructions, fall.h as f32);
         let first = if self.is_new { FIRST_ROUNDS } else { 1 };
         let rounds = Rounds::<S> {
             field: &field,
@@ -458,45 +501,70 @@ impl<S: Space> RealTime<S> {
                 } else {
                     (2 * options.rounds).div_ceil(3)
                 },
-            law: &law,
+            law,
+            errors: (options.exact_points > 0).then_some(&errors),
             space: PhantomData,
         };
         thread_pool::run(threads, |worker| {
-            for k in worker.share(bodies.len()) {
-                arrival.load(k, &field, &flight, &fall);
+            if is_first {
+                for k in worker.share(bodies.len()) {
+                    arrival.load(k, &field, &flight, fall);
+                }
+                worker.wait();
             }
+            rounds.begin(worker);
+            flight.aim(&field, worker.share(count), h);
             worker.wait();
-            for substep in 1..=options.substeps {
-                rounds.begin(worker);
-                flight.aim(&field, worker.share(count), h);
-                worker.wait();
-                link(worker, &|team, linkages| {
-                    team.begin(linkages, &ground, (&field, instructions));
+            link(worker, &|team, linkages| {
+                team.begin(linkages, ground, (&field, instructions));
+            });
+            rounds.run(worker, &|| {
+                if has_coupled {
+                    let tied = graph.tied();
+                    let mine = &tied[worker.share(tied.len())];
+                    manifold_forces::grasp::<S>(instructions, &field, mine, &graph.sides);
+                    worker.wait();
+                    link(worker, &|team, linkages| {
+                        team.settle(linkages, ground, (&field, instructions));
+                    });
+                }
+            });
+        });
+    }
+
+    /// Takes the displacements of a substep for good, and says after the last where bodies are.
+    fn arrive(&mut self, substep: &Substep<'_, S>, is_last: bool, outcome: &mut SubstepResults<S>) {
+        let Substep { fall, threads, .. } = *substep;
+        let (field, flight, bases) = self.columns.share(&mut self.manifolds.records);
+        let arrival = outcome.arrival(bases, &self.impacts);
+        let has_coupled = self.links.linkages.iter().any(Linkage::is_coupled);
+        let linkages = Dealt::new(&mut self.links.teams, &mut self.links.linkages, threads);
+        let (count, h) = (field.motion.len(), fall.h as f32);
+        thread_pool::run(threads, |worker| {
+            if has_coupled {
+                linkages.for_each(worker.index(), &|team, linkages| {
+                    team.finish(linkages, &field, !is_last);
                 });
-                rounds.run(worker, &|| {
-                    if has_coupled {
-                        let tied = graph.tied();
-                        let mine = &tied[worker.share(tied.len())];
-                        manifold_forces::grasp::<S>(instructions, &field, mine, &graph.sides);
-                        worker.wait();
-                        link(worker, &|team, linkages| {
-                            team.settle(linkages, &ground, (&field, instructions));
-                        });
-                    }
-                });
-                worker.wait();
-                link(worker, &|team, linkages| {
-                    team.finish(linkages, &field, substep < options.substeps);
-                });
-                flight.arrive(&field, worker.share(count), h);
                 worker.wait();
             }
-            for k in worker.share(bodies.len()) {
-                arrival.write(k, &field, &flight, &fall);
+            flight.arrive(&field, worker.share(count), h);
+            worker.wait();
+            if is_last {
+                for k in worker.share(fall.bodies.len()) {
+                    arrival.write(k, &field, &flight, fall);
+                }
             }
         });
-        self.links.remember();
     }
+}
+
+/// What a substep is made with.
+struct Substep<'a, S: Space> {
+    fall: &'a Fall<'a, S>,
+    ground: &'a articulation::Ground<'a, S>,
+    law: &'a Law,
+    options: &'a Realtime,
+    threads: usize,
 }
 
 /// The numbers of the contact law in a substep of h seconds.
