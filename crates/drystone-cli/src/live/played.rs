@@ -196,7 +196,9 @@ fn energy_at<S: Throwable>(world: &mut World<S>, frame: &Frame) -> Option<Energy
             spin: S::spin(*frame.spins.get(k)?),
         };
         world.set_pose(id, pose).ok()?;
-        world.set_motion(id, motion).ok()?;
+        if world.bodies().is_dynamic(k) {
+            world.set_motion(id, motion).ok()?;
+        }
     }
     Some(world.energy())
 }

@@ -68,6 +68,8 @@ pub(crate) fn strategy(scene: &Scene, name: &str) -> Option<Strategy> {
             options.substeps = scene.realtime.substeps.unwrap_or(options.substeps);
             options.rounds = scene.realtime.rounds.unwrap_or(options.rounds);
             set(&mut options.sleep_after, scene.realtime.sleep_after);
+            set(&mut options.exact_speed, scene.realtime.exact_speed);
+            options.exact_points = scene.realtime.exact_points.unwrap_or(options.exact_points);
             set(&mut options.repair_rate, scene.contact.repair_rate);
         }
         Strategy::Barrier(options) => {
@@ -129,7 +131,7 @@ fn misset(error: &SettingsError) -> Flaw {
     let path = match field {
         "dt" | "gravity" => root.key(field),
         "tolerance" | "iterations" => root.key("solver").key(field),
-        "substeps" | "rounds" => root.key("realtime").key(field),
+        "substeps" | "rounds" | "sleep_after" | "exact_speed" => root.key("realtime").key(field),
         // Options of a strategy: its table, a dot, the key.
         _ => match field.split_once('.') {
             Some((table, key)) => root.key(table).key(key),

@@ -186,6 +186,15 @@ pub struct Realtime {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0.0))]
     pub sleep_after: Option<f64>,
+    /// Contact points of an island up to which it is solved exactly where the rounds leave it
+    /// unconverged; 0 for never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact_points: Option<u32>,
+    /// Islands of more than 100 points in which bodies slide or meet faster than this are left to the
+    /// rounds, m/s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0.0))]
+    pub exact_speed: Option<f64>,
 }
 
 /// Options of the strategy "barrier"; what is left out is as the engine has it.

@@ -105,6 +105,15 @@ impl<S: Space> Script<S> {
         }
     }
 
+    /// Stays where it starts.
+    #[must_use]
+    pub fn still() -> Self {
+        Self::Steady {
+            velocity: S::Vector::default(),
+            spin: S::Spin::default(),
+        }
+    }
+
     /// The pose at `time` seconds of a body that starts at `start`.
     #[must_use]
     pub fn pose(&self, start: &Pose<S>, time: f64) -> Pose<S> {

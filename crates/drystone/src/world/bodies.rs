@@ -1,4 +1,4 @@
-//! Bodies of a world: adding, reading, moving, removing.
+//! Bodies of a world: adding, reading, removing.
 
 use std::sync::Arc;
 
@@ -6,9 +6,7 @@ use super::{AccessError, HookSlot, World};
 use crate::contact::rules::Hooks;
 use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::math::algebra::Linear;
 use crate::model::body::{Bodies, Body, BodyError, BodyId, Groups, Motion};
-use crate::model::range;
 
 impl<S: Space> World<S> {
     /// Adds a body.
@@ -102,76 +100,7 @@ impl<S: Space> World<S> {
         self.bodies.place(id).map(|k| self.bodies.motion[k])
     }
 
-    /// Puts a body somewhere else at once.
-    pub fn set_pose(&mut self, id: BodyId, pose: Pose<S>) -> Result<(), AccessError> {
-        let k = self.index(id)?;
-        if !pose.position.is_finite() {
-            return Err(AccessError::NotFinite("position"));
-        }
-        if !range::within(pose.position, range::POSITION) {
-            return Err(AccessError::OutOfRange(
-                "position (at most 1e12 m along each axis)",
-            ));
-        }
-        if !S::is_near_unit(pose.rotation) {
-            return Err(AccessError::Rotation);
-        }
-        let pose = Pose {
-            rotation: S::normalize(pose.rotation),
-            ..pose
-        };
-        self.bodies.position[k] = pose.point(self.bodies.center[k]);
-        self.bodies.rotation[k] = pose.rotation;
-        self.changes.bodies.push(id.place);
-        Ok(())
-    }
-
-    /// Changes how a body moves. No effect on fixed and scripted bodies.
-    pub fn set_motion(&mut self, id: BodyId, motion: Motion<S>) -> Result<(), AccessError> {
-        let k = self.index(id)?;
-        if !(motion.linear.is_finite() && motion.spin.is_finite()) {
-            return Err(AccessError::NotFinite("velocity"));
-        }
-        let is_slow = range::within(motion.linear, range::SPEED);
-        if !(is_slow && range::within(motion.spin, range::SPIN)) {
-            let what = "velocity (at most 1e9 m/s and 1e9 rad/s along and about each axis)";
-            return Err(AccessError::OutOfRange(what));
-        }
-        if self.bodies.is_dynamic(k) {
-            self.bodies.motion[k] = motion;
-            self.changes.bodies.push(id.place);
-        }
-        Ok(())
-    }
-
-    /// Adds a force in N at a world point, for the next step only.
-    pub fn add_force(
-        &mut self,
-        id: BodyId,
-        force: S::Vector,
-        point: S::Vector,
-    ) -> Result<(), AccessError> {
-        let k = self.index(id)?;
-        if !(force.is_finite() && point.is_finite()) {
-            return Err(AccessError::NotFinite("force"));
-        }
-        let arm = point - self.bodies.position[k];
-        self.bodies.load[k].0 += force;
-        self.bodies.load[k].1 += S::cross(arm, force);
-        Ok(())
-    }
-
-    /// Adds a torque in N·m, for the next step only.
-    pub fn add_torque(&mut self, id: BodyId, torque: S::Spin) -> Result<(), AccessError> {
-        let k = self.index(id)?;
-        if !torque.is_finite() {
-            return Err(AccessError::NotFinite("torque"));
-        }
-        self.bodies.load[k].1 += torque;
-        Ok(())
-    }
-
-    fn index(&self, id: BodyId) -> Result<usize, AccessError> {
+    pub(super) fn index(&self, id: BodyId) -> Result<usize, AccessError> {
         self.bodies.place(id).ok_or(AccessError::NoBody(id.place))
     }
 }

@@ -117,6 +117,19 @@ pub enum AccessError {
     /// A node of a deformable can't be taken out of it.
     #[error("this body is a node of a deformable; remove the deformable")]
     Node,
+    /// A fixed body has no motion.
+    #[error("a fixed body does not move; add it as kinematic to drive it")]
+    Fixed,
+    /// A fixed or kinematic body has no use for forces.
+    #[error(
+        "no force moves a body that is fixed or kinematic; drive a kinematic one by `set_motion`"
+    )]
+    Immovable,
+    /// Only a kinematic body goes where it is told to.
+    #[error(
+        "only a kinematic body can be driven to a pose; `set_pose` puts any body there at once"
+    )]
+    NotKinematic,
     /// The deformable is not of this world, or no more.
     #[error("there is no such deformable in this world")]
     NoDeformable,

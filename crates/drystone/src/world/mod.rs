@@ -8,6 +8,7 @@ mod check;
 mod compiled;
 mod deformables;
 mod drawing;
+mod driving;
 mod errors;
 mod joints;
 mod readings;

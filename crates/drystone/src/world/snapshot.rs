@@ -28,7 +28,7 @@ use std::borrow::Cow;
 use thiserror::Error;
 
 const MAGIC: &[u8; 7] = b"DRYSNAP";
-const VERSION: u8 = 6;
+const VERSION: u8 = 7;
 const HEAD: usize = MAGIC.len() + 1 + 8;
 
 /// Why bytes are no snapshot of this world.

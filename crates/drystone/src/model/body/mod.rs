@@ -177,6 +177,13 @@ impl<S: Space> Body<S> {
         Self::new(Kind::Fixed, shape)
     }
 
+    /// A body that a program moves ([`crate::World::set_motion`], [`crate::World::set_next_pose`]): it
+    /// pushes, and nothing pushes it.
+    #[must_use]
+    pub fn driven(shape: S::Shape) -> Self {
+        Self::kinematic(shape, Script::still())
+    }
+
     /// A body that a script moves.
     #[must_use]
     pub fn kinematic(shape: S::Shape, script: Script<S>) -> Self {
