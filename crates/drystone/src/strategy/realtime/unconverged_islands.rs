@@ -82,8 +82,12 @@ struct Turn {
 impl Turn {
     /// After a solution. What fails will mostly fail again, and what is fast is another problem in the
     /// next step: these count for several.
-    fn after(self, lasts: bool) -> Self {
-        let cost = if lasts { 1 } else { BURST / 2 };
+    fn after(self, is_solved: bool, is_fast: bool) -> Self {
+        let cost = match (is_solved, is_fast) {
+            (true, false) => 1,
+            (true, true) => 2,
+            (false, _) => BURST / 2,
+        };
         let spent = (self.spent + cost).min(BURST + DOUBLINGS);
         let wait = spent.checked_sub(BURST).map_or(0, |over| PAUSE << over);
         Self { spent, wait }
@@ -157,9 +161,9 @@ impl Unconverged {
     }
 
     /// Notes how the solution of an island that was allowed one went.
-    fn note(&mut self, cluster: &Cluster, lasts: bool) {
+    fn note(&mut self, cluster: &Cluster, is_solved: bool) {
         let turn = self.turns[cluster.bodies[0] as usize];
-        self.set_turn(cluster, turn.after(lasts));
+        self.set_turn(cluster, turn.after(is_solved, cluster.is_fast));
     }
 
     /// The bodies of an island have the same turn.
@@ -213,8 +217,7 @@ impl<S: Space> RealTime<S> {
         });
         for (cluster, solved) in clusters.iter().zip(solved) {
             let is_solved = solved.as_ref().is_some_and(|solved| solved.error <= goal);
-            self.unconverged
-                .note(cluster, is_solved && !cluster.is_fast);
+            self.unconverged.note(cluster, is_solved);
             let Some(solved) = solved else { continue };
             for (&body, shift) in cluster.bodies.iter().zip(&solved.shifts) {
                 self.columns.set_shift(body as usize, shift);
