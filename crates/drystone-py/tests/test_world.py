@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import os
 import pickle
 import subprocess
 import sys
@@ -421,3 +422,20 @@ def test_the_module_is_the_program():
     assert "arch-25" in run.stdout
     wrong = subprocess.run([sys.executable, "-m", "drystone", "lst"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2 and "list" in wrong.stderr
+
+
+@pytest.mark.skipif("DRYSTONE_TEST_LONG" not in os.environ, reason="set DRYSTONE_TEST_LONG=1: minutes")
+def test_a_hundred_thousand_worlds_leave_nothing_behind():
+    import resource
+
+    def make(count):
+        for _ in range(count):
+            world, box = falling()
+            world.step()
+            world.poses, world.copy(), box.name  # noqa: B018
+
+    make(2000)
+    gc.collect()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    make(100_000)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 8000, "kB"
