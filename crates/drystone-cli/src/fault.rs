@@ -3,7 +3,6 @@
 use std::io::{self, IsTerminal, Write as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
@@ -194,11 +193,11 @@ impl Fault {
     }
 
     /// 2 where the command line makes no sense, as for what clap finds; 1 for all else.
-    pub(crate) fn exit_code(&self) -> ExitCode {
+    pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::SameFile(_) | Self::NotInFormat { .. } => ExitCode::from(2),
-            Self::Interrupted { .. } => ExitCode::from(interrupt::EXIT_CODE),
-            _ => ExitCode::FAILURE,
+            Self::SameFile(_) | Self::NotInFormat { .. } => 2,
+            Self::Interrupted { .. } => interrupt::EXIT_CODE,
+            _ => 1,
         }
     }
 

@@ -14,7 +14,7 @@
 pub(crate) mod films;
 mod plots;
 mod poses;
-mod replays;
+pub(crate) mod replays;
 mod stills;
 
 use std::fs::{File, OpenOptions};

@@ -19,11 +19,12 @@ pub enum AnyWorld {
 macro_rules! forward {
     ($self:expr, $world:ident => $call:expr) => {
         match $self {
-            AnyWorld::Flat($world) => $call,
-            AnyWorld::Solid($world) => $call,
+            $crate::AnyWorld::Flat($world) => $call,
+            $crate::AnyWorld::Solid($world) => $call,
         }
     };
 }
+pub(crate) use forward;
 
 impl AnyWorld {
     /// 2 or 3.

@@ -52,7 +52,7 @@ pub mod schema;
 mod source;
 
 pub use any_world::AnyWorld;
-pub use build::{MAX_BODIES, Warning};
+pub use build::{LiveJoint, LiveScene, MAX_BODIES, Warning};
 pub use error::SceneError;
 pub use plain_file::open_plain;
 pub use read::MAX_FILE_BYTES;

@@ -35,27 +35,15 @@ impl Replay {
 
     /// Takes the state before the first step.
     pub(super) fn begin<S: Space>(&mut self, world: &World<S>) -> Result<(), Fault> {
-        let subject = Subject {
-            stage: world.stage(),
-            about: verdict::about(&self.scene, world),
-            settings: verdict::settings(world),
-            laws: verdict::laws(),
-            seconds: self.seconds,
-        };
-        let recorder = Recorder::new(&subject, &world.frame()).map_err(Fault::View)?;
+        let recorder = begun(&self.scene, world, self.seconds).map_err(Fault::View)?;
         self.recorder = Some(recorder);
         Ok(())
     }
 
     /// Takes the state after a step.
     pub(super) fn add<S: Space>(&mut self, world: &World<S>, step: &StepReport) {
-        let Some(recorder) = &mut self.recorder else {
-            return;
-        };
-        let verdict = Verdict::of(world);
-        recorder.add_numbers(verdict.numbers(world, step));
-        if recorder.is_due(world.time()) {
-            recorder.add_frame(&world.frame(), &verdict.details);
+        if let Some(recorder) = &mut self.recorder {
+            add(recorder, world, step);
         }
     }
 
@@ -68,4 +56,43 @@ impl Replay {
         let page = page.map_err(|error| self.target.fault(error))?;
         self.target.replace(page.as_bytes())
     }
+}
+
+/// A recorder with the state before the first step of a run of `seconds`.
+fn begun<S: Space>(scene: &Scene, world: &World<S>, seconds: f64) -> Result<Recorder, LiveError> {
+    let subject = Subject {
+        stage: world.stage(),
+        about: verdict::about(scene, world),
+        settings: verdict::settings(world),
+        laws: verdict::laws(),
+        seconds,
+    };
+    Recorder::new(&subject, &world.frame())
+}
+
+/// Takes the state after a step.
+fn add<S: Space>(recorder: &mut Recorder, world: &World<S>, step: &StepReport) {
+    let verdict = Verdict::of(world);
+    recorder.add_numbers(verdict.numbers(world, step));
+    if recorder.is_due(world.time()) {
+        recorder.add_frame(&world.frame(), &verdict.details);
+    }
+}
+
+/// Makes so many steps of a world, calls `each` after each of them, and gives the page that plays
+/// them; or what went wrong, in words.
+pub(crate) fn page<S: Space>(
+    scene: &Scene,
+    world: &mut World<S>,
+    steps: u64,
+    each: &mut dyn FnMut(&World<S>, &StepReport),
+) -> Result<String, String> {
+    let seconds = steps as f64 * world.settings().dt;
+    let mut recorder = begun(scene, world, seconds).map_err(|error| error.to_string())?;
+    for _ in 0..steps {
+        let step = world.step().map_err(|error| error.to_string())?;
+        add(&mut recorder, world, &step);
+        each(world, &step);
+    }
+    recorder.finish().map_err(|error| error.to_string())
 }

@@ -3,7 +3,7 @@
 use drystone::geometry::shape::MassProperties;
 use drystone::model::script::ScriptError;
 use drystone::{
-    Body as EngineBody, BodyError, Groups, Keyframe, Kind as EngineKind, Mass, MaterialId,
+    Body as EngineBody, BodyError, BodyId, Groups, Keyframe, Kind as EngineKind, Mass, MaterialId,
     Materials, Pose, Push, Script as EngineScript, World,
 };
 
@@ -117,7 +117,7 @@ impl<'a, S: Dimension> Template<'a, S> {
     }
 
     /// Adds a copy to the world.
-    pub(super) fn add(&self, copy: Copy<S>, world: &mut World<S>) -> Result<(), Flaw> {
+    pub(super) fn add(&self, copy: Copy<S>, world: &mut World<S>) -> Result<BodyId, Flaw> {
         let name = match (&self.body.name, copy.number) {
             (Some(name), Some(number)) => Some(format!("{name} {number}")),
             (name, _) => name.clone(),
@@ -143,7 +143,6 @@ impl<'a, S: Dimension> Template<'a, S> {
         };
         world
             .add(body)
-            .map(|_| ())
             .map_err(|error| unfit(&error, self.body, &self.path))
     }
 }

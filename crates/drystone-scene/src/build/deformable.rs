@@ -1,8 +1,8 @@
 //! Deformables: checked, then added.
 
 use drystone::{
-    BodyId, Cells, Components, DeformError, Deformable as EngineDeformable, Linear, Mesh, Model,
-    Pose, Push, Substance, World,
+    BodyId, Cells, Components, DeformError, Deformable as EngineDeformable, DeformableId, Linear,
+    Mesh, Model, Pose, Push, Substance, World,
 };
 
 use super::MAX_BODIES;
@@ -22,7 +22,7 @@ pub(super) fn add<S: Dimension>(
     path: &FieldPath,
     table: &mut MaterialTable,
     world: &mut World<S>,
-) -> Result<(), Flaw> {
+) -> Result<DeformableId, Flaw> {
     if let Some(name) = &entry.name {
         check::name(name, &path.key("name"))?;
     }
@@ -70,7 +70,6 @@ pub(super) fn add<S: Dimension>(
     };
     world
         .add_deformable(deformable)
-        .map(|_| ())
         .map_err(|error| unfit(&error, path))
 }
 

@@ -20,8 +20,8 @@ const DEFAULT_MATERIAL: &str = "default";
 impl Scene {
     /// The scene with all repeats, defaults and chains written out, and its world.
     pub(crate) fn expanded(&self) -> Result<(Self, World<D3>), SceneError> {
-        super::build::<D3>(self)
-            .and_then(|(world, _)| Ok((expand(self, &world)?, world)))
+        super::build::<D3>(self, true)
+            .and_then(|made| Ok((expand(self, &made.world)?, made.world)))
             .map_err(|flaw| self.place(flaw))
     }
 }

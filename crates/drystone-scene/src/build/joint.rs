@@ -2,8 +2,8 @@
 
 use drystone::model::joint::Anchor;
 use drystone::{
-    Algebra, Axis, BodyId, D3, Drive, Freedom, Goal, Joint as EngineJoint, JointKind as EngineKind,
-    Linear, Pose, World,
+    Algebra, Axis, BodyId, D3, Drive, Freedom, Goal, Joint as EngineJoint, JointId,
+    JointKind as EngineKind, Linear, Pose, World,
 };
 
 use super::check::{self, finite, vector, vector_or_zero};
@@ -23,13 +23,19 @@ pub(super) fn add_all<S: Dimension>(scene: &Scene, world: &mut World<S>) -> Resu
     Ok(())
 }
 
-fn add<S: Dimension>(joint: &Joint, path: &FieldPath, world: &mut World<S>) -> Result<(), Flaw> {
+/// Adds a scene's entry at `path`: one joint, or those of a chain.
+pub(super) fn add<S: Dimension>(
+    joint: &Joint,
+    path: &FieldPath,
+    world: &mut World<S>,
+) -> Result<Vec<JointId>, Flaw> {
     if let Some(name) = &joint.name {
         check::name(name, &path.key("name"))?;
     }
     refuse_idle_fields(joint, path)?;
     let row = bodies::<S>(joint, path, world)?;
     let is_chain = joint.chain.is_some();
+    let mut added = Vec::new();
     for (k, pair) in row.windows(2).enumerate() {
         let mut made = engine_joint::<S>(joint, path, world, [pair[0], pair[1]])?;
         made.collides = joint.collides;
@@ -39,11 +45,10 @@ fn add<S: Dimension>(joint: &Joint, path: &FieldPath, world: &mut World<S>) -> R
             true => format!("{name} {}", k + 1),
             false => name.clone(),
         });
-        world
-            .join(made)
-            .map_err(|error| Flaw::new(path.clone(), error.to_string()))?;
+        let joined = world.join(made);
+        added.push(joined.map_err(|error| Flaw::new(path.clone(), error.to_string()))?);
     }
-    Ok(())
+    Ok(added)
 }
 
 /// The joint, or each of a chain, with its bodies by name and its frames. `first` is its number.

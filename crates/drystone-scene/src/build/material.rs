@@ -11,6 +11,7 @@ use crate::read::nearest;
 use crate::schema::{self, Body, Scene};
 
 /// The materials of a world under construction.
+#[derive(Clone, Debug)]
 pub(super) struct MaterialTable {
     by_name: BTreeMap<String, MaterialId>,
     /// Material of bodies that name none.
@@ -39,40 +40,55 @@ impl MaterialTable {
             special: BTreeMap::new(),
         };
         for (index, material) in scene.materials.iter().enumerate() {
-            let path = root.key("materials").index(index);
-            let name = check::name(&material.name, &path.key("name"))?.to_owned();
-            let id = materials
-                .add(engine_material(material, base))
-                .map_err(|error| misfit(&error, &path))?;
-            if table.by_name.insert(name, id).is_some() {
-                let problem = format!("the name `{}` is taken", material.name);
-                let flaw = Flaw::new(path.key("name"), problem);
-                return Err(flaw.help("names of materials must differ"));
-            }
+            table.add(material, &root.key("materials").index(index), materials)?;
         }
         if let Some(name) = &defaults.material {
             table.default = table.find(name, path.key("material"))?;
         }
-        table.add_pairs(scene, materials)?;
+        for (index, pair) in scene.pairs.iter().enumerate() {
+            table.add_pair(pair, &root.key("pairs").index(index), materials)?;
+        }
         Ok(table)
     }
 
-    fn add_pairs(&self, scene: &Scene, materials: &mut Materials) -> Result<(), Flaw> {
-        for (index, pair) in scene.pairs.iter().enumerate() {
-            let path = FieldPath::default().key("pairs").index(index);
-            let [a, b] = &pair.between;
-            let a = self.find(a, path.key("between").index(0))?;
-            let b = self.find(b, path.key("between").index(1))?;
-            let by_rule = materials.between(a, b);
-            let surface = Surface {
-                friction: pair.friction.unwrap_or(by_rule.friction),
-                restitution: pair.restitution.unwrap_or(by_rule.restitution),
-            };
-            materials
-                .set_pair(a, b, surface)
-                .map_err(|error| misfit(&error, &path))?;
+    /// Adds a material; what it leaves out is as in the default.
+    pub(super) fn add(
+        &mut self,
+        material: &schema::Material,
+        path: &FieldPath,
+        materials: &mut Materials,
+    ) -> Result<(), Flaw> {
+        let name = check::name(&material.name, &path.key("name"))?.to_owned();
+        if self.by_name.contains_key(&name) {
+            let flaw = Flaw::new(path.key("name"), format!("the name `{name}` is taken"));
+            return Err(flaw.help("names of materials must differ"));
         }
+        let base = materials.get(MaterialId::default());
+        let id = materials
+            .add(engine_material(material, base))
+            .map_err(|error| misfit(&error, path))?;
+        self.by_name.insert(name, id);
         Ok(())
+    }
+
+    /// Sets the coefficients of two materials where they meet.
+    pub(super) fn add_pair(
+        &self,
+        pair: &schema::Pair,
+        path: &FieldPath,
+        materials: &mut Materials,
+    ) -> Result<(), Flaw> {
+        let [a, b] = &pair.between;
+        let a = self.find(a, path.key("between").index(0))?;
+        let b = self.find(b, path.key("between").index(1))?;
+        let by_rule = materials.between(a, b);
+        let surface = Surface {
+            friction: pair.friction.unwrap_or(by_rule.friction),
+            restitution: pair.restitution.unwrap_or(by_rule.restitution),
+        };
+        materials
+            .set_pair(a, b, surface)
+            .map_err(|error| misfit(&error, path))
     }
 
     /// The material of that name.

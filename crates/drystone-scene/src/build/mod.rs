@@ -8,6 +8,7 @@ mod expand;
 mod height_field;
 mod inertia;
 mod joint;
+mod live;
 mod material;
 mod overlap;
 mod settings;
@@ -26,6 +27,7 @@ use crate::schema::{Joint, JointKind, Scene};
 use crate::source::object_name;
 use body::Template;
 use dimension::Dimension;
+pub use live::{LiveJoint, LiveScene};
 use material::MaterialTable;
 use overlap::Added;
 pub use overlap::Warning;
@@ -48,12 +50,9 @@ impl Scene {
     /// Makes the engine's world, and says what looks odd at the start: bodies that overlap.
     pub fn build_with_warnings(&self) -> Result<(AnyWorld, Vec<Warning>), SceneError> {
         let built = match self.dimension {
-            2 => build::<D2>(self).map(|(world, warnings)| (AnyWorld::Flat(world), warnings)),
-            3 => build::<D3>(self).map(|(world, warnings)| (AnyWorld::Solid(world), warnings)),
-            other => Err(Flaw::new(
-                FieldPath::default().key("dimension"),
-                format!("must be 2 (a plane) or 3 (space), not {other}"),
-            )),
+            2 => build::<D2>(self, true).map(|made| (AnyWorld::Flat(made.world), made.warnings)),
+            3 => build::<D3>(self, true).map(|made| (AnyWorld::Solid(made.world), made.warnings)),
+            other => Err(no_dimension(other)),
         };
         built.map_err(|flaw| self.place(flaw))
     }
@@ -115,9 +114,25 @@ pub(crate) fn orientation(rotation: &crate::schema::Rotation) -> Option<drystone
     <D3 as Dimension>::rotation(rotation, &FieldPath::default()).ok()
 }
 
-fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> {
-    let mut world = settings::world::<S>(scene)?;
-    let mut materials = MaterialTable::new(scene, &mut world.materials)?;
+fn no_dimension(other: u8) -> Flaw {
+    Flaw::new(
+        FieldPath::default().key("dimension"),
+        format!("must be 2 (a plane) or 3 (space), not {other}"),
+    )
+}
+
+/// What a scene becomes.
+struct Built<S: Dimension> {
+    world: World<S>,
+    /// Its materials by name, for bodies that are still to come.
+    materials: MaterialTable,
+    warnings: Vec<Warning>,
+}
+
+/// Builds a scene. One that is not `checked` may begin in a state that no step can start from: that
+/// of a world to which bodies were added after others had moved.
+fn build<S: Dimension>(scene: &Scene, checked: bool) -> Result<Built<S>, Flaw> {
+    let (mut world, mut materials) = empty::<S>(scene)?;
     let mut added = Vec::new();
     for (entry, body) in scene.bodies.iter().enumerate() {
         let path = FieldPath::default().key("bodies").index(entry);
@@ -132,17 +147,33 @@ fn build<S: Dimension>(scene: &Scene) -> Result<(World<S>, Vec<Warning>), Flaw> 
         }
     }
     joint::add_all(scene, &mut world)?;
-    overlap::check_ratios(&world, &added)?;
-    let mut warnings = overlap::check(&world, &added)?;
+    let mut warnings = Vec::new();
+    if checked {
+        overlap::check_ratios(&world, &added)?;
+        warnings = overlap::check(&world, &added)?;
+    }
     warnings.extend(scene.bodies.iter().filter_map(inertia::impossible));
     for (entry, given) in scene.deformables.iter().enumerate() {
         let path = FieldPath::default().key("deformables").index(entry);
         deformable::add(given, &path, &mut materials, &mut world)?;
     }
-    let served = world.check_strategy().and_then(|()| world.check_start());
-    served.map_err(|error| unserved(scene, &error))?;
-    deformable::check_start(&world)?;
-    Ok((world, warnings))
+    if checked {
+        let served = world.check_strategy().and_then(|()| world.check_start());
+        served.map_err(|error| unserved(scene, &error))?;
+        deformable::check_start(&world)?;
+    }
+    Ok(Built {
+        world,
+        materials,
+        warnings,
+    })
+}
+
+/// A world with the scene's settings and materials.
+fn empty<S: Dimension>(scene: &Scene) -> Result<(World<S>, MaterialTable), Flaw> {
+    let mut world = settings::world::<S>(scene)?;
+    let materials = MaterialTable::new(scene, &mut world.materials)?;
+    Ok((world, materials))
 }
 
 /// What the scene's strategy can't do, at what it is about, and which strategy can.

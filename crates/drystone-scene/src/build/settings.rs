@@ -12,6 +12,24 @@ use crate::schema::{Camera, Impact, Scene};
 
 /// An empty world with the scene's settings.
 pub(super) fn world<S: Dimension>(scene: &Scene) -> Result<World<S>, Flaw> {
+    World::new(settings::<S>(scene)?).map_err(|error| misset(&error))
+}
+
+/// Gives a world the scene's settings; what scenes don't have stays.
+pub(super) fn change<S: Dimension>(scene: &Scene, world: &mut World<S>) -> Result<(), Flaw> {
+    let own = *world.settings();
+    let settings = Settings {
+        threads: own.threads,
+        certify_every: own.certify_every,
+        events: own.events,
+        ..settings::<S>(scene)?
+    };
+    settings.check().map_err(|error| misset(&error))?;
+    *world.settings_mut() = settings;
+    Ok(())
+}
+
+fn settings<S: Dimension>(scene: &Scene) -> Result<Settings<S>, Flaw> {
     let root = FieldPath::default();
     positive(scene.seconds, "s", root.key("seconds"))?;
     if let Some(camera) = &scene.camera {
@@ -51,7 +69,7 @@ pub(super) fn world<S: Dimension>(scene: &Scene) -> Result<World<S>, Flaw> {
             Impact::Reflection => ImpactLaw::Reflection,
         };
     }
-    World::new(settings).map_err(|error| misset(&error))
+    Ok(settings)
 }
 
 fn set(field: &mut f64, value: Option<f64>) {

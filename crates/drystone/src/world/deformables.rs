@@ -125,6 +125,18 @@ impl<S: Space> World<S> {
         Ok(())
     }
 
+    /// All deformables, in order.
+    pub fn deformables(&self) -> impl Iterator<Item = DeformableId> {
+        let list = self.deformables.list.iter().enumerate();
+        list.filter_map(|(place, soft)| soft.as_ref().map(|_| DeformableId(place as u32)))
+    }
+
+    /// A deformable's name.
+    #[must_use]
+    pub fn deformable_name(&self, id: DeformableId) -> Option<&str> {
+        self.deformables.get(id).map(|soft| soft.name.as_str())
+    }
+
     /// The bodies that are a deformable's nodes, in the order of its mesh's vertices.
     pub fn nodes(&self, id: DeformableId) -> Result<Vec<BodyId>, AccessError> {
         let soft = self.deformables.get(id).ok_or(AccessError::NoDeformable)?;

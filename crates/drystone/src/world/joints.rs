@@ -56,6 +56,19 @@ impl<S: Space> World<S> {
         self.joints.iter().map(|(place, _)| self.joints.id(place))
     }
 
+    /// The joint at a place ([`JointId::index`]).
+    #[must_use]
+    pub fn joint_at(&self, place: usize) -> Option<JointId> {
+        let held = self.joints.places().nth(place)?;
+        held.map(|_| self.joints.id(place as u32))
+    }
+
+    /// A joint's name.
+    #[must_use]
+    pub fn joint_name(&self, id: JointId) -> Option<&str> {
+        self.joints.get(id).map(|joint| joint.name.as_str())
+    }
+
     /// The two bodies that a joint ties.
     #[must_use]
     pub fn joined(&self, id: JointId) -> Option<(BodyId, BodyId)> {

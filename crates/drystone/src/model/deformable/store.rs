@@ -19,6 +19,14 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct DeformableId(pub(crate) u32);
 
+impl DeformableId {
+    /// Its place among the world's deformables.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A deformable in a world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Soft {

@@ -16,6 +16,14 @@ pub struct JointId {
     pub(crate) generation: u32,
 }
 
+impl JointId {
+    /// Its place among the world's joints and in every frame.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.place as usize
+    }
+}
+
 /// What a joint carries: on B, in world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reaction<S: Space> {
