@@ -2,6 +2,9 @@
 //!
 //! Its fields are a promise: `docs/report.md` explains each, and a test holds the set of keys.
 
+use std::collections::BTreeMap;
+
+use drystone::judge::{Figure, Grade};
 use drystone_frame::export::csv::angle;
 use drystone_frame::{Frame, Stage};
 use serde::Serialize;
@@ -56,8 +59,44 @@ struct Certificate {
     relative_residual: MaxLast<f64>,
     penetration_m: MaxLast<f64>,
     energy_made_j: MaxTotal,
+    energy: Energy,
     momentum_n_s: Max,
+    angular_momentum_n_m_s: Max,
+    push_apart: PushApart,
     worst_step: u64,
+    grade: Grade,
+    verdict: String,
+    grades: BTreeMap<&'static str, Graded>,
+}
+
+/// Energy at the end and sums over the run, J.
+#[derive(Debug, Serialize)]
+struct Energy {
+    kinetic_j: f64,
+    potential_j: f64,
+    elastic_j: f64,
+    work_j: f64,
+    dissipated_j: f64,
+    made_j: f64,
+    lost_j: f64,
+    scale_j: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct PushApart {
+    gap_m: f64,
+    force_n: f64,
+}
+
+/// A figure over its scale.
+#[derive(Debug, Serialize)]
+struct Graded {
+    share: f64,
+    grade: Grade,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step: Option<u64>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    at: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -172,10 +211,46 @@ impl Certificate {
                 max: tally.energy_made.max,
                 total: tally.energy_made.total,
             },
+            energy: Energy {
+                kinetic_j: tally.energy.kinetic,
+                potential_j: tally.energy.potential,
+                elastic_j: tally.energy.elastic,
+                work_j: tally.energy.work,
+                dissipated_j: tally.energy.dissipated,
+                made_j: tally.energy.made,
+                lost_j: tally.energy.lost,
+                scale_j: tally.energy.scale,
+            },
             momentum_n_s: Max {
                 max: tally.momentum.max,
             },
+            angular_momentum_n_m_s: Max {
+                max: tally.angular_momentum.max,
+            },
+            push_apart: PushApart {
+                gap_m: tally.push_apart[0].max,
+                force_n: tally.push_apart[1].max,
+            },
             worst_step: tally.worst.as_ref().map_or(0, |worst| worst.step),
+            grade: tally.shares().overall(),
+            verdict: tally.shares().verdict(),
+            grades: Figure::ALL
+                .into_iter()
+                .map(|figure| (figure.key(), Graded::new(tally, figure)))
+                .collect(),
+        }
+    }
+}
+
+impl Graded {
+    fn new(tally: &CertificateTally, figure: Figure) -> Self {
+        let share = tally.shares().of(figure);
+        let place = tally.places.get(&figure);
+        Self {
+            share: if share.is_finite() { share } else { f64::MAX },
+            grade: figure.grade(share),
+            step: place.map(|place| place.step),
+            at: place.map(|place| place.at.clone()).unwrap_or_default(),
         }
     }
 }

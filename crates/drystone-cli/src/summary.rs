@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use drystone::Strategy;
+use drystone::judge::Grade;
 use drystone_scene::Scene;
 
 use crate::fault::Fault;
 use crate::simulate::Outcome;
-use crate::tally::{CertificateTally, JointTally, Worst};
+use crate::tally::{CertificateTally, EnergyTally, JointTally, Worst};
 use crate::text::Columns;
 use crate::units::{count, counted, duration, energy, length, plain};
 
@@ -142,14 +143,70 @@ fn certificate(outcome: &Outcome) -> Vec<String> {
         return vec!["no step was judged".to_owned()];
     }
     let mut lines = vec![
+        verdict(tally),
         penetration(tally),
         residual(outcome, tally),
         energy_made(tally),
-        format!("momentum balanced to {} N·s", plain(tally.momentum.max)),
     ];
+    lines.extend(dissipated(tally));
+    lines.push(format!(
+        "momentum balanced to {} N·s, angular momentum to {} N·m·s",
+        plain(tally.momentum.max),
+        plain(tally.angular_momentum.max)
+    ));
+    if tally.push_apart[0].max > HARDLY_ANY_LENGTH {
+        lines.push(format!(
+            "a contact pushed across a gap of {} beyond what could close in a step",
+            length(tally.push_apart[0].max)
+        ));
+    }
     lines.extend(outcome.tally.joints.as_ref().map(joints));
     lines.extend(outcome.tally.passage.map(|passage| passage.words()));
     lines
+}
+
+/// How good the run was, where it was worst, and what helps.
+fn verdict(tally: &CertificateTally) -> String {
+    let shares = tally.shares();
+    let (grade, worst) = (shares.overall(), shares.worst());
+    let mut line = shares.verdict();
+    if grade == Grade::Exact {
+        return line;
+    }
+    if let Some(place) = tally.places.get(&worst) {
+        let at = if place.at.is_empty() {
+            String::new()
+        } else {
+            format!(", {}", place.at)
+        };
+        line.push_str(&format!(" (step {}{at})", count(place.step)));
+    }
+    if grade == Grade::Poor {
+        line.push_str(&format!(". What may help: {}", worst.remedy()));
+    }
+    line
+}
+
+/// What friction, impacts and damping took, where it is worth a line.
+fn dissipated(tally: &CertificateTally) -> Option<String> {
+    let EnergyTally {
+        dissipated,
+        work,
+        scale,
+        ..
+    } = tally.energy;
+    let share = dissipated / scale;
+    (share > 1e-3).then(|| {
+        let worked = if work.abs() > 1e-3 * scale {
+            format!(" of {} that were put in", energy(work))
+        } else {
+            String::new()
+        };
+        format!(
+            "friction, impacts and damping took {}{worked}",
+            energy(dissipated)
+        )
+    })
 }
 
 fn joints(tally: &JointTally) -> String {
@@ -203,16 +260,22 @@ const HARDLY_ANY_ENERGY: f64 = 1e-9;
 
 fn energy_made(tally: &CertificateTally) -> String {
     let (total, max) = (tally.energy_made.total, tally.energy_made.max);
-    if total == 0.0 {
-        "contact made no energy".to_owned()
+    let made = if total == 0.0 {
+        "no energy was made".to_owned()
     } else if total < HARDLY_ANY_ENERGY {
-        "contact made no energy beyond round-off".to_owned()
+        "no energy was made beyond round-off".to_owned()
     } else {
         format!(
-            "contact made {} of energy in all, at most {} in a step",
+            "{} of energy were made by nothing, at most {} in a step",
             energy(total),
             energy(max)
         )
+    };
+    match tally.energy.lost {
+        lost if lost > HARDLY_ANY_ENERGY => {
+            format!("{made}; {} were lost to nothing", energy(lost))
+        }
+        _ => made,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use drystone::judge::{Figure, Shares};
 use drystone::{Audit, Certificate, StepReport};
 
 use crate::units::{count, length};
@@ -114,8 +115,42 @@ pub(crate) struct CertificateTally {
     pub(crate) energy_made: Extremes,
     /// Error of the momentum balance in N·s.
     pub(crate) momentum: Extremes,
+    /// The same of angular momentum in N·m·s.
+    pub(crate) angular_momentum: Extremes,
+    /// Energy over the run.
+    pub(crate) energy: EnergyTally,
+    /// Gap across which a contact pushed, m, and its force, N.
+    pub(crate) push_apart: [Extremes; 2],
+    /// The worst share of each figure, and in which step it was, by whom.
+    pub(crate) worst_shares: Shares,
+    pub(crate) places: BTreeMap<Figure, Place>,
     /// Where the largest residual was; `None` if there never was any.
     pub(crate) worst: Option<Worst>,
+}
+
+/// Energy over a run, J.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct EnergyTally {
+    /// Of motion, in gravity and in springs, after the last step.
+    pub(crate) kinetic: f64,
+    pub(crate) potential: f64,
+    pub(crate) elastic: f64,
+    /// Sums over the steps.
+    pub(crate) work: f64,
+    pub(crate) dissipated: f64,
+    pub(crate) made: f64,
+    pub(crate) lost: f64,
+    /// The largest energy that was there.
+    pub(crate) scale: f64,
+}
+
+/// Where a figure was worst.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The step, from 1.
+    pub(crate) step: u64,
+    /// Which bodies, in words; empty where that is not known.
+    pub(crate) at: String,
 }
 
 /// Where the largest residual was.
@@ -142,11 +177,75 @@ impl CertificateTally {
         self.penetration.add(certificate.penetration_m);
         self.energy_made.add(certificate.energy_made_j);
         self.momentum.add(certificate.momentum_n_s);
+        self.angular_momentum
+            .add(certificate.angular_momentum_n_m_s);
+        self.push_apart[0].add(certificate.push_apart_m);
+        self.push_apart[1].add(certificate.push_apart_n);
+        self.energy.add(certificate);
+        for figure in Figure::ALL {
+            let (now, worst) = (certificate.shares.of(figure), self.worst_shares.of(figure));
+            if now.is_nan() || now > worst {
+                let place = Place {
+                    step: certificate.step,
+                    at: culprit(certificate, figure),
+                };
+                self.places.insert(figure, place);
+            }
+        }
+        self.worst_shares = self.worst_shares.upper(&certificate.shares);
+    }
+
+    /// The shares of the run: the worst of each step, and of energy that of the whole run if it is
+    /// worse.
+    pub(crate) fn shares(&self) -> Shares {
+        let EnergyTally {
+            made, lost, scale, ..
+        } = self.energy;
+        let drift = (made - lost).abs();
+        let of_run = if drift > 0.0 { drift / scale } else { 0.0 };
+        Shares {
+            energy: self.worst_shares.energy.max(of_run),
+            ..self.worst_shares
+        }
     }
 
     /// Mean residual in m/s over the steps that were judged.
     pub(crate) fn mean_residual(&self) -> f64 {
         finite(self.residual.total / self.steps.max(1) as f64)
+    }
+}
+
+impl EnergyTally {
+    fn add(&mut self, certificate: &Certificate) {
+        let energy = &certificate.energy;
+        self.kinetic = finite(energy.kinetic_j);
+        self.potential = finite(energy.potential_j);
+        self.elastic = finite(energy.elastic_j);
+        self.work = finite(self.work + energy.work_j);
+        self.dissipated = finite(self.dissipated + energy.dissipated_j);
+        self.made = finite(self.made + energy.made_j);
+        self.lost = finite(self.lost + energy.lost_j);
+        self.scale = self.scale.max(finite(energy.scale_j));
+    }
+}
+
+/// Which bodies a figure is about, in words.
+fn culprit(certificate: &Certificate, figure: Figure) -> String {
+    let pair = match figure {
+        Figure::Residual => certificate.worst.as_ref(),
+        Figure::PushApart => certificate.push_apart_at.as_ref(),
+        _ => None,
+    };
+    let one = match figure {
+        Figure::Energy => certificate.energy_at.as_ref(),
+        Figure::Displacement => certificate.displaced.as_ref(),
+        Figure::Momentum | Figure::AngularMomentum => certificate.momentum_at.as_ref(),
+        _ => None,
+    };
+    match (pair, one) {
+        (Some(pair), _) => format!("{} and {}", pair.a, pair.b),
+        (_, Some(one)) => one.clone(),
+        _ => String::new(),
     }
 }
 

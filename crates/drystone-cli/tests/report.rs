@@ -63,6 +63,8 @@ fn assert_shape(report: &Value) {
         ("penetration_m", &["max", "last"]),
         ("energy_made_j", &["max", "total"]),
         ("momentum_n_s", &["max"]),
+        ("angular_momentum_n_m_s", &["max"]),
+        ("push_apart", &["gap_m", "force_n"]),
     ];
     for (part, numbers) in parts {
         assert_keys(&certificate[part], numbers);
@@ -76,9 +78,10 @@ fn assert_shape(report: &Value) {
     let names: Vec<&str> = parts
         .iter()
         .map(|(part, _)| *part)
-        .chain(["worst_step"])
+        .chain(["worst_step", "energy", "grade", "verdict", "grades"])
         .collect();
     assert_keys(certificate, &names);
+    assert_grades(certificate);
     for body in report["bodies"].as_array().unwrap() {
         assert_keys(body, &["name", "position", "rotation", "velocity", "spin"]);
     }
@@ -87,6 +90,28 @@ fn assert_shape(report: &Value) {
     assert!(hash.starts_with("0x"));
     assert!(u64::from_str_radix(&hash[2..], 16).is_ok());
     assert_no_null(report);
+}
+
+/// Every figure has a share and a grade, and the run's grade is the worst of them.
+fn assert_grades(certificate: &Value) {
+    let words = ["exact", "good", "poor"];
+    let rank = |grade: &Value| words.iter().position(|word| grade == word).unwrap();
+    let grades = certificate["grades"].as_object().unwrap();
+    assert_eq!(grades.len(), drystone::judge::Figure::ALL.len());
+    let worst = grades.values().map(|graded| rank(&graded["grade"])).max();
+    assert_eq!(worst, Some(rank(&certificate["grade"])));
+    let verdict = certificate["verdict"].as_str().unwrap();
+    assert!(verdict.starts_with(certificate["grade"].as_str().unwrap()));
+    let energy = &certificate["energy"];
+    for part in [
+        "kinetic_j",
+        "potential_j",
+        "elastic_j",
+        "work_j",
+        "dissipated_j",
+    ] {
+        assert!(energy[part].is_f64(), "{part}");
+    }
 }
 
 /// What a scene that names no strategy is stepped by, and what options make of it.

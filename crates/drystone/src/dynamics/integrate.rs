@@ -13,58 +13,35 @@
 
 use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::judge::Ledger;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, Kind, Motion};
 use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 
-/// What forces do to one body over a step.
-struct Forced<S: Space> {
-    /// v\*.
-    free: Motion<S>,
-    /// Impulse of forces, N·s and N·m·s.
-    impulse: (S::Vector, S::Spin),
-}
-
-/// Applies forces over a step: v\* of every body, and the ledger of what they did.
+/// Applies forces over a step: v\* of every body.
 pub fn apply_forces<S: Space>(
     bodies: &Bodies<S>,
     gravity: S::Vector,
     (time, dt): (f64, f64),
     threads: u32,
-) -> (Vec<Motion<S>>, Ledger<S>) {
+) -> Vec<Motion<S>> {
     let mut free = bodies.motion.clone();
-    let mut forces = vec![Default::default(); bodies.len()];
-    let mut energies = vec![0.0; bodies.len()];
-    let all = (
-        SharedSlice::new(&mut free),
-        SharedSlice::new(&mut forces),
-        SharedSlice::new(&mut energies),
-    );
+    let all = SharedSlice::new(&mut free);
     thread_pool::run_over(bodies.len(), threads as usize, |part| {
         for k in part.filter(|&k| bodies.is_dynamic(k)) {
-            let forced = forced(bodies, k, gravity, (time, dt));
-            all.0.write(k, forced.free);
-            all.1.write(k, forced.impulse);
-            all.2.write(k, bodies.kinetic_energy(k));
+            all.write(k, forced(bodies, k, gravity, (time, dt)));
         }
     });
-    let ledger = Ledger {
-        kinetic_energy: energies.into_iter().sum(),
-        before: bodies.motion.clone(),
-        forces,
-    };
-    (free, ledger)
+    free
 }
 
-/// What forces do to a body that they move.
+/// v\* of a body that forces move.
 fn forced<S: Space>(
     bodies: &Bodies<S>,
     k: usize,
     gravity: S::Vector,
     (time, dt): (f64, f64),
-) -> Forced<S> {
+) -> Motion<S> {
     let motion = bodies.motion[k];
     let inertial = &bodies.inertial[k];
     let (force, torque) = load(bodies, k, time);
@@ -75,17 +52,11 @@ fn forced<S: Space>(
     let (linear_damping, angular_damping) = bodies.damping[k];
     let mut free = motion;
     free.linear = (motion.linear + push * dt) * (1.0 / (1.0 + dt * linear_damping));
-    let mut turned = S::Spin::default();
     if bodies.kind[k] == Kind::Rigid {
         let twist = S::apply_inertia(&bodies.world_inv_inertia(k), torque);
         free.spin = (motion.spin + twist * dt) * (1.0 / (1.0 + dt * angular_damping));
-        let inertia = S::world_inertia(bodies.rotation[k], &inertial.inertia);
-        turned = S::apply_inertia(&inertia, free.spin - motion.spin);
     }
-    Forced {
-        free,
-        impulse: ((free.linear - motion.linear) * inertial.mass, turned),
-    }
+    free
 }
 
 /// What forces do to a body's motion in a second, damping apart.

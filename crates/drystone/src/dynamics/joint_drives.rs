@@ -19,7 +19,7 @@
 //!
 //! and stays within ±hF. Without the contacts a motor on a hinge would see the inertia about the
 //! centre of mass and not that about the hinge, and lose speed to every load. Then the λ are part of
-//! the free velocities, and of the ledger as what forces do, and the solver finds the contacts.
+//! the free velocities, as what forces do, and the solver finds the contacts.
 //!
 //! The sweeps are as many whatever happens, so that nothing far away changes a bit, and start from
 //! the last step's λ and γ. What they leave is an error of the drive: its force is a little off
@@ -28,10 +28,9 @@
 //! on it a motor sees the nodes that are attached, and it is slower than its goal by what the rest
 //! of the cloth pulls in a step.
 
-use crate::contact::problem::assemble::{Assembled, response};
+use crate::contact::problem::assemble::Assembled;
 use crate::contact::problem::{ContactProblem, Impulses, Island, Response};
 use crate::geometry::Space;
-use crate::judge::Ledger;
 use crate::math::algebra::{Components, Linear};
 use crate::model::body::{Bodies, Motion};
 use crate::model::joint::rows::{Role, Row, rows_of};
@@ -123,23 +122,6 @@ pub(crate) fn act<S: Space>(
         drive.push(drive.impulse, &problem.responses, &mut problem.free);
     }
     drives
-}
-
-/// Enters what drives did into the ledger, as forces.
-pub(crate) fn enter<S: Space>(drives: &[Driven<S>], bodies: &Bodies<S>, ledger: &mut Ledger<S>) {
-    for drive in drives {
-        for (k, sign) in drive.bodies.into_iter().zip([-1.0, 1.0]) {
-            if !bodies.is_dynamic(k) {
-                continue;
-            }
-            let inertial = &bodies.inertial[k];
-            let Motion { linear, spin } = drive.row.answer(sign, response(bodies, k));
-            let inertia = S::world_inertia(bodies.rotation[k], &inertial.inertia);
-            // Along locked axes nothing moves, so nothing was done there.
-            ledger.forces[k].0 += linear * (inertial.mass * drive.impulse);
-            ledger.forces[k].1 += S::apply_inertia(&inertia, spin) * drive.impulse;
-        }
-    }
 }
 
 /// Hands the impulses to the joints they belong to, for the next step to start from.

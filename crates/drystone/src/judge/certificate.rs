@@ -1,27 +1,23 @@
-//! The certificate of a step.
+//! The certificate of a step: every figure that the judge has, each over its scale.
 //!
 //! * **residual** and its parts: [`super::residual`].
 //! * **penetration**, m: the deepest overlap at the new poses.
-//! * **energy made**, J: what kinetic energy gained beyond the work of forces. With velocities
-//!   $v^-$ and $v^+$ before and after the step, an impulse p on a body does the work
-//!   $p\cdot\tfrac12(v^- + v^+)$; gravity, pushes and damping are such impulses, and so is what a
-//!   scripted body gives. Whatever is left, $\Delta T - W$, is the work of contact (and of the
-//!   integrator), and must not be positive: resting contact and elastic impact do none, friction
-//!   and inelastic impact take some. Overlap repair that lifts bodies makes energy, and it shows
-//!   here: the work that forces did over the repair's displacements is taken off W.
-//! * **momentum**, N·s: how far the change of total momentum is from the impulses from outside
-//!   (forces, fixed and scripted bodies): round-off, or something is wrong. Where a strategy gives
-//!   bodies velocities of its own, it is the largest error of a single body: by how much its
-//!   momentum is not what the impulses on it lead to.
+//! * **energy**, **momentum**, **joints** and pushes across gaps, of the whole step from the states before and
+//!   after it: [`super::whole_step`].
+//! * **impulses against velocities**, N·s: by how much a body's momentum is not what the impulses that a
+//!   strategy reports lead to. The larger of this and the error of the whole step's balance is `momentum_n_s`.
+//! * **shares**: figures over their scales, which [`super::grade`] gives grades.
 
+use super::grade::Shares;
 use super::law::Answered;
 use super::residual::{Residual, judge, judge_motion};
+use super::whole_step::{EnergyBalance, JointFigures, WholeStep, smaller};
 use crate::contact::detection::Contact;
 use crate::contact::problem::assemble::Assembled;
-use crate::contact::problem::{Impulses, Side, Velocities};
+use crate::contact::problem::{ContactProblem, Impulses};
 use crate::geometry::Space;
 use crate::math::algebra::Linear;
-use crate::model::body::{Bodies, Motion};
+use crate::model::body::Bodies;
 use serde::{Deserialize, Serialize};
 
 /// How well the laws of contact held in one step.
@@ -47,12 +43,34 @@ pub struct Certificate {
     pub friction_direction_j: f64,
     /// Deepest overlap at the new poses, m.
     pub penetration_m: f64,
-    /// Kinetic energy gained beyond the work of forces, J; 0 where it was lost.
+    /// Energy that nothing gave, J.
     pub energy_made_j: f64,
-    /// Error of the momentum balance, N·s.
+    /// Largest error of momentum, N·s.
     pub momentum_n_s: f64,
+    /// Largest error of angular momentum, N·m·s.
+    pub angular_momentum_n_m_s: f64,
+    /// Energy over the step.
+    pub energy: EnergyBalance,
+    /// How joints held.
+    pub joints: JointFigures,
+    /// Largest gap across which a contact pushed, beyond what could close within the step, m.
+    pub push_apart_m: f64,
+    /// Force of that contact, N.
+    pub push_apart_n: f64,
+    /// Largest displacement of a body that its velocities don't explain, m.
+    pub displacement_m: f64,
+    /// Figures over their scales.
+    pub shares: Shares,
     /// The contact with the largest residual.
     pub worst: Option<WorstContact>,
+    /// The body to which most energy came from nothing, or from which it went to nothing.
+    pub energy_at: Option<String>,
+    /// A body of those with the largest error of momentum.
+    pub momentum_at: Option<String>,
+    /// The body that velocities explain least where it is.
+    pub displaced: Option<String>,
+    /// The contact that pushed across the largest gap.
+    pub push_apart_at: Option<WorstContact>,
 }
 
 /// The contact with the largest residual, by the names of its bodies.
@@ -64,212 +82,162 @@ pub struct WorstContact {
     pub b: String,
 }
 
-/// What was known before contact, against which the step is judged.
-#[derive(Clone, Debug, Default)]
-pub struct Ledger<S: Space> {
-    /// Kinetic energy of all bodies at the start of the step, J.
-    pub kinetic_energy: f64,
-    /// Velocities at the start of the step, before forces.
-    pub before: Vec<Motion<S>>,
-    /// Impulse of forces (gravity, pushes, damping) on each body: N·s and N·m·s.
-    pub forces: Vec<(S::Vector, S::Spin)>,
-}
-
-/// What a step decided: the problem it made of its contacts, and the answer.
-#[derive(Clone, Copy, Debug)]
-pub struct Solved<'a, S: Space> {
-    /// The contacts that the problem was made of.
-    pub contacts: &'a [Contact<S>],
-    /// The problem.
-    pub assembled: &'a Assembled<S>,
-    /// The answer.
-    pub impulses: &'a Impulses<S>,
-    /// Repair speeds, where overlaps were repaired.
-    pub nudges: Option<&'a [Motion<S>]>,
-    /// Velocities after the step, where they are not simply those that the impulses lead to.
-    pub reached: Option<&'a Velocities<S>>,
-}
-
-/// A step as the judge is shown it.
+/// A step as a strategy shows it to the judge.
 #[derive(Clone, Debug)]
 pub(crate) struct Solution<S: Space> {
     /// The problem that the step made of its contacts, and its answer.
     pub(crate) answered: Answered<S>,
-    pub(crate) ledger: Ledger<S>,
-    /// Repair speeds, where overlaps were repaired.
-    pub(crate) nudges: Option<Vec<Motion<S>>>,
-    /// Contacts of a strategy that keeps its own: those that were solved, and those at the new
-    /// poses.
+    /// Contacts of a strategy that keeps its own: those that were solved, with the gaps at the start of
+    /// the step, and those at the new poses.
     pub(crate) own_contacts: Option<[Vec<Contact<S>>; 2]>,
 }
 
+/// Speed below which a residual is held against this, m/s: a micrometre a second is no motion.
+const STILL: f64 = 1e-6;
+
 impl<S: Space> Solution<S> {
-    /// Judges the step. `bodies` are those after it; `solved` and `present` are the world's contacts.
+    /// The contacts that were solved; `solved` are the world's.
+    pub(crate) fn solved<'a>(&'a self, solved: &'a [Contact<S>]) -> &'a [Contact<S>] {
+        self.own_contacts.as_ref().map_or(solved, |[own, _]| own)
+    }
+
+    /// Judges the step. `bodies` are those after it; `solved` and `present` are the world's contacts;
+    /// `fall` is the speed that gravity gives in the step, m/s.
     pub(crate) fn certify(
         &self,
         bodies: &Bodies<S>,
-        solved: &[Contact<S>],
-        present: &[Contact<S>],
+        [solved, present]: [&[Contact<S>]; 2],
+        whole: &WholeStep,
+        fall: f64,
     ) -> Certificate {
         let (solved, present) = match &self.own_contacts {
             Some([solved, present]) => (&solved[..], &present[..]),
             None => (solved, present),
         };
-        let solved = Solved {
-            contacts: solved,
-            assembled: &self.answered.assembled,
-            impulses: &self.answered.impulses,
-            nudges: self.nudges.as_deref(),
-            reached: self.answered.reached.as_ref(),
+        let Answered {
+            assembled,
+            impulses,
+            reached,
+        } = &self.answered;
+        let problem = &assembled.problem;
+        let Residual {
+            largest,
+            relative,
+            worst_row,
+        } = match reached {
+            Some(velocities) => judge_motion(problem, impulses, velocities),
+            None => judge(problem, impulses),
         };
-        certify(bodies, present, &solved, &self.ledger)
-    }
-}
-
-/// Judges a step. `bodies` and `contacts` are those after it.
-#[must_use]
-pub fn certify<S: Space>(
-    bodies: &Bodies<S>,
-    contacts: &[Contact<S>],
-    solved: &Solved<'_, S>,
-    ledger: &Ledger<S>,
-) -> Certificate {
-    let Solved {
-        assembled,
-        impulses,
-        ..
-    } = *solved;
-    let Residual {
-        largest,
-        relative,
-        worst_row,
-    } = match solved.reached {
-        Some(velocities) => judge_motion(&assembled.problem, impulses, velocities),
-        None => judge(&assembled.problem, impulses),
-    };
-    let worst = worst_row.map(|row| {
-        let contact = &solved.contacts[assembled.contact_of_row[row] as usize];
-        WorstContact {
-            a: bodies.name(contact.a as usize).to_owned(),
-            b: bodies.name(contact.b as usize).to_owned(),
-        }
-    });
-    Certificate {
-        step: 0,
-        contacts: impulses.local.len(),
-        residual_m_s: largest.residual,
-        relative_residual: relative,
-        approach_speed_m_s: largest.approach_speed,
-        pull_n_s: largest.pull,
-        cone_excess_n_s: largest.cone_excess,
-        signorini_j: largest.signorini,
-        friction_direction_j: largest.friction_direction,
-        penetration_m: penetration(contacts),
-        energy_made_j: energy_made(bodies, solved, ledger).max(0.0),
-        momentum_n_s: match solved.reached {
-            Some(velocities) => largest_momentum_error(bodies, assembled, impulses, velocities),
-            None => momentum_error(bodies, assembled, impulses, ledger),
-        },
-        worst,
-    }
-}
-
-/// Deepest overlap in m.
-#[must_use]
-pub fn penetration<S: Space>(contacts: &[Contact<S>]) -> f64 {
-    contacts
-        .iter()
-        .fold(0.0, |deepest, c| deepest.max(-c.point.separation))
-}
-
-/// ΔT minus the work of forces and scripts, J.
-fn energy_made<S: Space>(bodies: &Bodies<S>, solved: &Solved<'_, S>, ledger: &Ledger<S>) -> f64 {
-    let Solved {
-        assembled,
-        impulses,
-        ..
-    } = *solved;
-    let mut change = -ledger.kinetic_energy;
-    for k in (0..bodies.len()).filter(|&k| bodies.is_dynamic(k)) {
-        let (before, after) = (&ledger.before[k], &bodies.motion[k]);
-        let (push, twist) = ledger.forces[k];
-        change += bodies.kinetic_energy(k);
-        change -= 0.5 * push.dot(before.linear + after.linear);
-        change -= 0.5 * twist.dot(before.spin + after.spin);
-    }
-    // Force times displacement is impulse times speed: the step's length cancels.
-    for (nudge, (push, twist)) in solved.nudges.into_iter().flatten().zip(&ledger.forces) {
-        change -= push.dot(nudge.linear) + twist.dot(nudge.spin);
-    }
-    // A scripted body moves at its free velocity all through the step.
-    for_each_scripted(bodies, assembled, impulses, |k, arm, impulse| {
-        let free = &assembled.problem.free[k];
-        change -= impulse.dot(free.linear + S::spin_cross(free.spin, arm));
-    });
-    change
-}
-
-/// Calls `f(body, arm, impulse)` for the world impulse that a scripted body **gives** at each of
-/// its contacts.
-fn for_each_scripted<S: Space>(
-    bodies: &Bodies<S>,
-    assembled: &Assembled<S>,
-    impulses: &Impulses<S>,
-    mut f: impl FnMut(usize, S::Vector, S::Vector),
-) {
-    for (row, &local) in assembled.problem.rows.iter().zip(&impulses.local) {
-        let on_b = S::to_world(&row.basis, local);
-        for (side, given) in [(&row.a, on_b), (&row.b, -on_b)] {
-            if let Side::Rigid { body, arm } = *side
-                && !bodies.is_dynamic(body as usize)
-            {
-                f(body as usize, arm, given);
-            }
+        let pair = |a: u32, b: u32| WorstContact {
+            a: bodies.name(a as usize).to_owned(),
+            b: bodies.name(b as usize).to_owned(),
+        };
+        let worst = worst_row.map(|row| {
+            let contact = &solved[assembled.contact_of_row[row] as usize];
+            pair(contact.a, contact.b)
+        });
+        let name = |k: u32| bodies.name(k as usize).to_owned();
+        let claimed = momentum_error(bodies, assembled, impulses, fall);
+        let own = whole
+            .momentum
+            .linear_share
+            .max(whole.momentum.angular_share);
+        let momentum_of = if claimed.share > own {
+            claimed.body
+        } else {
+            whole.momentum_of
+        };
+        let (penetration_m, overlap) = penetration(bodies, present);
+        let speed = worst_row.map_or(0.0, |row| speed_at(problem, row)) + fall;
+        let push = whole.push_apart.unwrap_or_default();
+        Certificate {
+            step: 0,
+            contacts: impulses.local.len(),
+            residual_m_s: largest.residual,
+            relative_residual: relative,
+            approach_speed_m_s: largest.approach_speed,
+            pull_n_s: largest.pull,
+            cone_excess_n_s: largest.cone_excess,
+            signorini_j: largest.signorini,
+            friction_direction_j: largest.friction_direction,
+            penetration_m,
+            energy_made_j: whole.energy.made_j,
+            momentum_n_s: whole.momentum.linear_n_s.max(claimed.error),
+            angular_momentum_n_m_s: whole.momentum.angular_n_m_s,
+            energy: whole.energy,
+            joints: whole.joints,
+            push_apart_m: push.gap_m,
+            push_apart_n: push.force_n,
+            displacement_m: whole.displaced.by_m,
+            shares: Shares {
+                residual: largest.residual / speed.max(STILL),
+                overlap,
+                energy: whole.energy.worst_share,
+                momentum: whole.momentum.linear_share.max(claimed.share),
+                angular_momentum: whole.momentum.angular_share,
+                joint_gap: whole.joints.gap_of_size,
+                joint_angle: whole.joints.angle_rad,
+                push_apart: push.gap_of_size,
+                displacement: whole.displaced.of_size,
+            },
+            worst,
+            energy_at: whole.energy_of.map(name),
+            momentum_at: momentum_of.map(name),
+            displaced: whole.displaced.body.map(name),
+            push_apart_at: whole
+                .push_apart
+                .map(|push| pair(push.bodies[0], push.bodies[1])),
         }
     }
 }
 
-/// |Σ m(v⁺ − v⁻) − impulses from outside|, N·s, along axes that are free.
-///
-/// A body with locked axes hangs on something outside; it counts as outside itself.
+/// Speed of a contact before it acts, m/s.
+fn speed_at<S: Space>(problem: &ContactProblem<S>, row: usize) -> f64 {
+    problem.relative_velocity(row, &problem.free).length()
+}
+
+/// Deepest overlap in m, and the largest over the size of the smaller body.
+fn penetration<S: Space>(bodies: &Bodies<S>, contacts: &[Contact<S>]) -> (f64, f64) {
+    let mut deepest = (0.0_f64, 0.0_f64);
+    for contact in contacts {
+        let depth = -contact.point.separation;
+        if depth > 0.0 {
+            let size = smaller(bodies, [contact.a, contact.b].map(|k| k as usize));
+            deepest = (deepest.0.max(depth), deepest.1.max(depth / size));
+        }
+    }
+    deepest
+}
+
+/// The largest difference between bodies' momentum and what the impulses lead to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Claimed {
+    /// N·s.
+    error: f64,
+    /// Over what a body has and a step of free fall gives it.
+    share: f64,
+    /// The body with the largest share.
+    body: Option<u32>,
+}
+
 fn momentum_error<S: Space>(
     bodies: &Bodies<S>,
     assembled: &Assembled<S>,
     impulses: &Impulses<S>,
-    ledger: &Ledger<S>,
-) -> f64 {
-    use crate::math::algebra::Components;
-    let inside = |k: usize| {
-        let is_free = |axis| bodies.inertial[k].inv_mass.component(axis) > 0.0;
-        bodies.is_dynamic(k) && (0..S::DIM).all(is_free)
-    };
-    let mut balance = S::Vector::default();
-    for k in (0..bodies.len()).filter(|&k| inside(k)) {
-        let change = bodies.motion[k].linear - ledger.before[k].linear;
-        balance += change * bodies.inertial[k].mass - ledger.forces[k].0;
-    }
-    for (row, &local) in assembled.problem.rows.iter().zip(&impulses.local) {
-        let on_b = S::to_world(&row.basis, local);
-        let is_inside = |side: &Side<S>| side.bodies().any(|k| inside(k as usize));
-        match (is_inside(&row.a), is_inside(&row.b)) {
-            (false, true) => balance -= on_b,
-            (true, false) => balance += on_b,
-            _ => {}
+    fall: f64,
+) -> Claimed {
+    let due = assembled.problem.velocities(impulses).motion;
+    let after = &bodies.motion;
+    let mut worst = Claimed::default();
+    for k in (0..bodies.len()).filter(|&k| bodies.is_dynamic(k)) {
+        let off = (after[k].linear - due[k].linear).length();
+        if off > 0.0 {
+            let speed = after[k].linear.length().max(due[k].linear.length()) + fall;
+            worst.error = worst.error.max(off * bodies.mass(k));
+            if off / speed > worst.share {
+                (worst.share, worst.body) = (off / speed, Some(k as u32));
+            }
         }
     }
-    balance.length()
-}
-
-/// The largest difference, N·s, between a body's momentum and what the impulses lead to.
-fn largest_momentum_error<S: Space>(
-    bodies: &Bodies<S>,
-    assembled: &Assembled<S>,
-    impulses: &Impulses<S>,
-    reached: &Velocities<S>,
-) -> f64 {
-    let due = assembled.problem.velocities(impulses).motion;
-    (0..bodies.len())
-        .filter(|&k| bodies.is_dynamic(k))
-        .map(|k| (reached.motion[k].linear - due[k].linear).length() * bodies.mass(k))
-        .fold(0.0, f64::max)
+    worst
 }

@@ -15,6 +15,12 @@ impl UnionFind {
         }
     }
 
+    /// Everybody alone again.
+    pub(crate) fn reset(&mut self, count: usize) {
+        self.parent.clear();
+        self.parent.extend(0..count as u32);
+    }
+
     /// The lowest member of a group, halving the path on the way.
     pub(crate) fn lowest(&mut self, mut k: u32) -> u32 {
         while self.parent[k as usize] != k {

@@ -151,6 +151,12 @@ impl Strategy {
         self.parts().0.keeps_contacts
     }
 
+    /// Whether a step that made more energy than there was is refused. Not with `penalty`: the energy
+    /// that its contacts hold as springs is in no state, so that what they give back looks made.
+    pub(crate) fn refuses_bursts(&self) -> bool {
+        !matches!(self, Self::Penalty(_))
+    }
+
     /// Whether its options can be used.
     pub(crate) fn check(&self) -> Result<(), SettingsError> {
         self.parts().1.check()

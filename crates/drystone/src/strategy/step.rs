@@ -11,8 +11,8 @@ use crate::dynamics::elastic::contact_coupling::Rule;
 use crate::dynamics::failsafe::{Rescue, hold_deformables};
 use crate::dynamics::integrate;
 use crate::geometry::Space;
-use crate::judge::Ledger;
 use crate::judge::certificate::Solution;
+use crate::judge::whole_step::Burst;
 use crate::math::algebra::Linear;
 use crate::model::body::{Bodies, BodyState, Kind, Motion};
 use crate::model::changes::Changes;
@@ -130,8 +130,8 @@ impl<S: Space> StepInput<'_, S> {
         }
     }
 
-    /// Velocities after the forces of the step but elastic ones, and what they did.
-    pub(crate) fn apply_forces(&self) -> (Vec<Motion<S>>, Ledger<S>) {
+    /// Velocities after the forces of the step but elastic ones.
+    pub(crate) fn apply_forces(&self) -> Vec<Motion<S>> {
         let StepSettings {
             dt,
             gravity,
@@ -277,6 +277,8 @@ pub(crate) enum Failure<S: Space> {
     OutOfRange(usize, &'static str),
     /// The elastic forces of a deformable, by its name, are no numbers.
     Elastic(String),
+    /// The judge saw more energy made than any error of a sound step.
+    Burst(Burst),
 }
 
 impl<S: Space> From<primitives::Failure<S>> for Failure<S> {

@@ -148,6 +148,13 @@ impl<S: Space> World<S> {
                 time,
             },
             Failure::Elastic(name) => StepError::Elastic(name),
+            Failure::Burst(burst) => StepError::EnergyMade {
+                body: name(burst.body),
+                made_j: burst.made_j,
+                had_j: burst.had_j,
+                step: self.step + 1,
+                time,
+            },
         }
     }
 }

@@ -35,6 +35,25 @@ pub enum StepError {
         /// Time at the start of that step, s.
         time: f64,
     },
+    /// A step that made more energy than there was: the judge saw it
+    /// ([`crate::judge::whole_step`]).
+    #[error(
+        "step {step} (t = {time} s) made {made_j:.3e} J with `{body}` and what it touches, where \
+         {had_j:.3e} J were; the world stays at the last good step. A smaller dt may help"
+    )]
+    EnergyMade {
+        /// Name of the body that gained most.
+        body: String,
+        /// Energy that nothing gave, J.
+        made_j: f64,
+        /// Energy that was there before, with the work of forces and what it takes to lift the bodies
+        /// by half their size, J.
+        had_j: f64,
+        /// The step that failed, counted from 1.
+        step: u64,
+        /// Time at the start of that step, s.
+        time: f64,
+    },
     /// Something in a world that its strategy does not serve.
     #[error(
         "the strategy `{strategy}` does not serve {}{of}; {}",

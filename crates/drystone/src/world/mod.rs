@@ -11,9 +11,13 @@ mod drawing;
 mod driving;
 mod errors;
 mod joints;
+#[cfg(test)]
+mod mutations;
 mod readings;
 mod report;
 mod snapshot;
+#[cfg(test)]
+mod tampering;
 
 pub use crate::strategy::step::Phase;
 pub use errors::{AccessError, StepError};
@@ -28,10 +32,12 @@ use crate::contact::rules::{Hooks, PairRules};
 use crate::dynamics::contact_set::{ContactSet, Surroundings};
 use crate::dynamics::integrate;
 use crate::geometry::Space;
+use crate::judge;
 use crate::judge::Certificate;
 use crate::judge::certificate::Solution;
 use crate::judge::law::Answered;
-use crate::math::algebra::{D2, D3};
+use crate::judge::whole_step::{Burst, StepJudge};
+use crate::math::algebra::{D2, D3, Linear};
 use crate::model::body::{Bodies, BodyId, BodyState};
 use crate::model::changes::Changes;
 use crate::model::deformable::Deformables;
@@ -98,6 +104,8 @@ pub struct World<S: Space> {
     running: Running<S>,
     /// Poses and motion before the last step, kept for its memory.
     before: BodyState<S>,
+    /// Memory of what judges steps.
+    judge: StepJudge<S>,
     step: u64,
     time: f64,
     /// Step, time (s) and length of a step (s) since which steps had one length.
@@ -125,6 +133,7 @@ impl<S: Space> Default for World<S> {
             events: Vec::new(),
             shapes: BTreeMap::new(),
             before: BodyState::default(),
+            judge: StepJudge::default(),
             step: 0,
             time: 0.0,
             even_since: (0, 0.0, 0.0),
@@ -163,8 +172,12 @@ impl<S: Space> World<S> {
             Ok(output) => output,
             Err(failure) => return Err(self.reject(failure)),
         };
+        let certificate = match output.solution.as_ref().map(|of| self.certify(of)) {
+            Some(Err(burst)) => return Err(self.reject(Failure::Burst(burst))),
+            Some(Ok(certificate)) => certificate,
+            None => None,
+        };
         self.accept(end);
-        let certificate = output.solution.as_ref().and_then(|of| self.certify(of));
         watch(Phase::Certificate);
         let report = self.report(&output, certificate);
         self.last = output.solution.map(|solution| solution.answered);
@@ -213,13 +226,50 @@ impl<S: Space> World<S> {
         self.failed(failure)
     }
 
-    /// What the judge says of the step that was just made, if it is sampled.
-    fn certify(&self, solution: &Solution<S>) -> Option<Certificate> {
+    /// What the judge says of the step that was just made, if it is sampled. The forces that acted in
+    /// it must still be there. Fails if it made more energy than there was.
+    fn certify(&mut self, solution: &Solution<S>) -> Result<Option<Certificate>, Burst> {
+        if !self.samples(self.step + 1) {
+            return Ok(None);
+        }
+        let mut judge = std::mem::take(&mut self.judge);
+        let solved = &self.contacts.solved;
+        let Settings { dt, gravity, .. } = self.settings;
+        let whole = judge.judge(&judge::whole_step::Step {
+            bodies: &self.bodies,
+            before: &self.before,
+            deformables: &self.deformables,
+            joints: &self.joints,
+            contacts: solution.solved(solved),
+            gravity,
+            time: self.time,
+            dt,
+            joint_force: &|joint, row| self.row_force(joint, row),
+        });
+        self.judge = judge;
+        if let Some(burst) = whole
+            .burst
+            .filter(|_| self.settings.strategy.refuses_bursts())
+        {
+            return Err(burst);
+        }
         let ContactSet { present, solved } = &self.contacts;
-        self.samples(self.step).then(|| Certificate {
-            step: self.step,
-            ..solution.certify(&self.bodies, solved, present)
-        })
+        let fall = gravity.length() * dt;
+        Ok(Some(Certificate {
+            step: self.step + 1,
+            ..solution.certify(&self.bodies, [solved, present], &whole, fall)
+        }))
+    }
+
+    /// What the strategy says of the force along a row of a joint in the last step, N or N·m.
+    fn row_force(&self, joint: u32, row: usize) -> f64 {
+        let own = self.running.stepper();
+        if let Some(forces) = own.and_then(|own| own.joint_forces(joint)) {
+            return forces.get(row).copied().unwrap_or(0.0);
+        }
+        let held = self.joints.places().nth(joint as usize).flatten();
+        let driven = held.and_then(|held| held.driven.get(row));
+        driven.map_or(0.0, |impulse| impulse / self.settings.dt)
     }
 
     /// What the step did.

@@ -97,7 +97,7 @@ impl<S: Space> Default for Bodies<S> {
 pub(crate) struct BodyState<S: Space> {
     pub(crate) position: Vec<S::Vector>,
     pub(crate) rotation: Vec<S::Rotation>,
-    motion: Vec<Motion<S>>,
+    pub(crate) motion: Vec<Motion<S>>,
 }
 
 impl<S: Space> Default for BodyState<S> {

@@ -103,9 +103,18 @@ impl Soft {
         bodies: &Bodies<S>,
         element: &Element,
     ) -> [f64; super::element::MOST] {
+        self.places_at::<S>(&bodies.position, element)
+    }
+
+    /// The same with bodies at other places, m.
+    fn places_at<S: Space>(
+        &self,
+        positions: &[S::Vector],
+        element: &Element,
+    ) -> [f64; super::element::MOST] {
         let mut x = [0.0; super::element::MOST];
         for (k, &node) in element.nodes().iter().enumerate() {
-            let place = bodies.position[self.nodes[node as usize] as usize];
+            let place = positions[self.nodes[node as usize] as usize];
             for axis in 0..S::DIM {
                 x[k * S::DIM + axis] = place.component(axis);
             }
@@ -131,7 +140,13 @@ impl Soft {
 
     /// Elastic energy in J.
     pub(crate) fn energy<S: Space>(&self, bodies: &Bodies<S>) -> f64 {
-        let of = |element: &Element| element.energy(S::DIM, &self.places(bodies, element));
+        self.energy_at::<S>(&bodies.position)
+    }
+
+    /// The same with bodies at other places, m.
+    pub(crate) fn energy_at<S: Space>(&self, positions: &[S::Vector]) -> f64 {
+        let places = |element: &Element| self.places_at::<S>(positions, element);
+        let of = |element: &Element| element.energy(S::DIM, &places(element));
         self.elements.iter().map(of).sum()
     }
 }

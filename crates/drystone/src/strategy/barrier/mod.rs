@@ -155,7 +155,7 @@ impl<S: Space> Stepper<S> for BarrierStepper {
 
     fn step(&mut self, input: &mut StepInput<'_, S>) -> Result<StepOutput<S>, Failure<S>> {
         let dt = input.settings.dt;
-        let (free, mut ledger) = input.apply_forces();
+        let free = input.apply_forces();
         input.check_free(&free)?;
         let evidence = minimise(&Start {
             bodies: input.bodies,
@@ -165,7 +165,6 @@ impl<S: Space> Stepper<S> for BarrierStepper {
             free: &free,
             dt,
         })?;
-        evidence.enter(&mut ledger);
         input.move_to(evidence.end(input.bodies));
         input.check_range()?;
         let answered = evidence.answered(input.bodies, &free, dt);
@@ -179,8 +178,6 @@ impl<S: Space> Stepper<S> for BarrierStepper {
             resolution: Resolution::default(),
             solution: Some(Solution {
                 answered,
-                ledger,
-                nudges: None,
                 own_contacts: None,
             }),
         })

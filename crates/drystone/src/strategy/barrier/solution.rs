@@ -12,7 +12,6 @@ use crate::contact::primitives::{Poses, Witness, contact_of, row_of};
 use crate::contact::problem::assemble::{Assembled, put_on_belt, responses};
 use crate::contact::problem::{ContactProblem, Impulses, Island, Velocities};
 use crate::geometry::Space;
-use crate::judge::Ledger;
 use crate::judge::law::Answered;
 use crate::math::algebra::Components;
 use crate::math::algebra::vector;
@@ -157,13 +156,6 @@ impl<S: Space> Minimum<S> {
                 motion,
                 local: Vec::new(),
             }),
-        }
-    }
-
-    /// Writes the impulses of elastic forces into the ledger.
-    pub(crate) fn enter(&self, ledger: &mut Ledger<S>) {
-        for (entry, elastic) in ledger.forces.iter_mut().zip(&self.elastic) {
-            entry.0 += *elastic;
         }
     }
 }

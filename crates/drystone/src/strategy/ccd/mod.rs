@@ -280,8 +280,6 @@ pub(crate) fn without_contact<S: Space>(
 
 /// Where a step leads.
 pub(crate) struct Outcome<S: Space> {
-    /// Velocities that impulses led to, spins in terms of the inertia at the start.
-    pub(crate) motion: Vec<Motion<S>>,
     /// Where everything is.
     pub(crate) end: Poses<S>,
     pub(crate) contacts: Vec<Contact<S>>,

@@ -460,7 +460,6 @@ impl<S: Space> Step<'_, S> {
             end: Poses::after(self.start.bodies, way, &self.velocities),
             contacts,
             answered,
-            motion: self.velocities,
             solve: self.solve,
             resolution,
         }

@@ -180,9 +180,8 @@ fn outcome<S: Space>(
         end: Poses {
             position: now.position,
             rotation: now.rotation,
-            motion: velocities.clone(),
+            motion: velocities,
         },
-        motion: velocities,
         contacts: all.into_values().map(contact).chain(holds).collect(),
         answered: Some(Answered {
             assembled,

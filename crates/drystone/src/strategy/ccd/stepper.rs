@@ -54,7 +54,7 @@ impl<S: Space> Stepper<S> for CcdStepper<S> {
     }
 
     fn step(&mut self, input: &mut StepInput<'_, S>) -> Result<StepOutput<S>, Failure<S>> {
-        let (mut free, mut ledger) = input.apply_forces();
+        let mut free = input.apply_forces();
         input.check_free(&free)?;
         let (bodies, deformables) = (&*input.bodies, input.deformables);
         let (primitives, guess) = thread_pool::both(
@@ -97,9 +97,6 @@ impl<S: Space> Stepper<S> for CcdStepper<S> {
         } else {
             parallel(&start, &primitives, &mut elastic, input.watch)
         };
-        if let Ok(outcome) = &outcome {
-            elastic.enter(&mut ledger, bodies, &outcome.motion, Some(&start.free));
-        }
         (self.trees, self.memory) = (trees.into_inner(), memory.into_inner());
         let outcome = outcome?;
         input.move_to(outcome.end);
@@ -115,8 +112,6 @@ impl<S: Space> Stepper<S> for CcdStepper<S> {
             resolution: outcome.resolution,
             solution: outcome.answered.map(|answered| Solution {
                 answered,
-                ledger,
-                nudges: None,
                 own_contacts: None,
             }),
         })

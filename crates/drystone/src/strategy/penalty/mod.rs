@@ -141,17 +141,15 @@ impl<S: Space> Stepper<S> for PenaltyStepper {
 
     fn step(&mut self, input: &mut StepInput<'_, S>) -> Result<StepOutput<S>, Failure<S>> {
         input.refresh_contacts();
-        let (mut free, mut ledger) = input.apply_forces();
+        let mut free = input.apply_forces();
         input.check_free(&free)?;
         let rule = input.settings.elastic_rule(Effort::Full);
         let elastic = (input.deformables, &mut self.systems);
-        let elastic =
-            Elastic::new(elastic, input.bodies, &mut free, rule, &[]).map_err(Failure::Elastic)?;
+        Elastic::new(elastic, input.bodies, &mut free, rule, &[]).map_err(Failure::Elastic)?;
         let (contacts, settings) = (&input.contacts.present, &input.settings);
         let assembled = assemble(input.bodies, contacts, free, settings.dt, &settings.contact);
         let impulses = impulses(&self.options, input.bodies, contacts, &assembled);
         let velocities = assembled.problem.velocities(&impulses).motion;
-        elastic.enter(&mut ledger, input.bodies, &velocities, None);
         input.advance(&velocities, None);
         input.check_range()?;
         input.contacts.keep_impulses(&assembled, &impulses);
@@ -167,8 +165,6 @@ impl<S: Space> Stepper<S> for PenaltyStepper {
                     impulses,
                     reached: None,
                 },
-                ledger,
-                nudges: None,
                 own_contacts: None,
             }),
         })

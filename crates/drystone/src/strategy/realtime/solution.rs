@@ -12,7 +12,6 @@ use crate::contact::problem::assemble::{Assembled, put_on_belt, responses};
 use crate::contact::problem::{ContactProblem, Impulses, Island, Row, Side, Velocities};
 use crate::geometry::Space;
 use crate::geometry::shape::ContactPoint;
-use crate::judge::Ledger;
 use crate::judge::certificate::Solution;
 use crate::judge::law::Answered;
 use crate::math::algebra::Components;
@@ -40,7 +39,6 @@ impl<S: Space> RealTime<S> {
             responses: responses(bodies),
             ..ContactProblem::default()
         };
-        let mut ledger = Ledger::default();
         let mut tied = vec![(S::Vector::default(), S::Spin::default()); bodies.len()];
         self.links.for_each_force(|[a, b], n, [j_a, j_b], force| {
             for (k, j, impulse) in [(a, j_a, -force * h), (b, j_b, force * h)] {
@@ -57,10 +55,10 @@ impl<S: Space> RealTime<S> {
         }
         for (k, (push, twist)) in tied.into_iter().enumerate() {
             // What touches nothing was moved apart: it neither loses nor gains here.
-            let (before, mut free) = if self.is_in_columns(k) && !self.is_asleep(k) {
+            let mut free = if self.is_in_columns(k) && !self.is_asleep(k) {
                 self.last_substep(k, h, options)
             } else {
-                (bodies.motion[k], bodies.motion[k])
+                bodies.motion[k]
             };
             if bodies.is_dynamic(k) && !self.is_asleep(k) {
                 let response = &problem.responses[k];
@@ -69,17 +67,6 @@ impl<S: Space> RealTime<S> {
                 free.linear += tugs[k].linear;
                 free.spin += tugs[k].spin;
             }
-            ledger
-                .forces
-                .push(momentum_change(bodies, k, &before, &free));
-            // What touches nothing was moved apart: before is after, in orientation too.
-            let turned = if self.is_in_columns(k) && !self.is_asleep(k) {
-                self.columns.base[k].rotation
-            } else {
-                bodies.rotation[k]
-            };
-            ledger.kinetic_energy += bodies.kinetic_energy_at(k, turned, &before);
-            ledger.before.push(before);
             problem.free.push(free);
         }
         let mut impulses = Impulses::default();
@@ -139,24 +126,20 @@ impl<S: Space> RealTime<S> {
                     local: Vec::new(),
                 }),
             },
-            ledger,
-            nudges: None,
             own_contacts: Some([solved, self.fresh_contacts(bodies, settings)]),
         }
     }
 
-    /// Motion of a body before the last substep, and what it would be after it without contact.
-    /// Impacts come before the first substep, so that they belong to it.
-    fn last_substep(&self, k: usize, h: f64, options: &Realtime) -> (Motion<S>, Motion<S>) {
-        let (mut before, mut free) = self.columns.last_substep(k, h);
+    /// What a body's motion would be after the last substep without contact. Impacts come before the
+    /// first substep, so that they belong to it.
+    fn last_substep(&self, k: usize, h: f64, options: &Realtime) -> Motion<S> {
+        let (before, mut free) = self.columns.last_substep(k, h);
         if options.substeps == 1 {
             let taken = self.impacts.change(k, &before);
-            for motion in [&mut before, &mut free] {
-                motion.linear += taken.linear;
-                motion.spin += taken.spin;
-            }
+            free.linear += taken.linear;
+            free.spin += taken.spin;
         }
-        (before, free)
+        free
     }
 
     fn side(&self, bodies: &Bodies<S>, body: u32, point: &ContactPoint<S>) -> Side<S> {
@@ -201,21 +184,4 @@ impl<S: Space> RealTime<S> {
         }
         contacts
     }
-}
-
-/// Impulse of forces on a body that changes its motion from one to the other.
-fn momentum_change<S: Space>(
-    bodies: &Bodies<S>,
-    k: usize,
-    before: &Motion<S>,
-    free: &Motion<S>,
-) -> (S::Vector, S::Spin) {
-    if !bodies.is_dynamic(k) {
-        return Default::default();
-    }
-    let inertia = S::world_inertia(bodies.rotation[k], &bodies.inertial[k].inertia);
-    (
-        (free.linear - before.linear) * bodies.mass(k),
-        S::apply_inertia(&inertia, free.spin - before.spin),
-    )
 }

@@ -64,7 +64,7 @@ impl<S: Space> Stepper<S> for VelocityStepper {
         input.refresh_contacts();
         (input.watch)(Phase::Detection);
 
-        let (mut free, mut ledger) = input.apply_forces();
+        let mut free = input.apply_forces();
         input.check_free(&free)?;
         let rule = input.settings.elastic_rule(Effort::Full);
         let touched = touched(input.bodies, &input.contacts.present);
@@ -77,11 +77,9 @@ impl<S: Space> Stepper<S> for VelocityStepper {
         let mut impulses = warm_start(&assembled, &input.contacts.present);
         let (joints, bodies) = (&*input.joints, &*input.bodies);
         let driven = joint_drives::act(joints, bodies, &mut assembled, &mut impulses);
-        joint_drives::enter(&driven, bodies, &mut ledger);
         let mut solver = input.settings.solver;
         let solve = elastic.settle(bodies, &mut solver, &mut assembled, &mut impulses);
         let mut velocities = assembled.problem.velocities(&impulses).motion;
-        elastic.enter(&mut ledger, bodies, &velocities, None);
         let mut nudges = repair(&assembled, &input.contacts.present, &velocities, &rules);
         (input.watch)(Phase::Contact);
 
@@ -114,8 +112,6 @@ impl<S: Space> Stepper<S> for VelocityStepper {
                     impulses,
                     reached: None,
                 },
-                ledger,
-                nudges,
                 own_contacts: None,
             }),
         })
@@ -124,7 +120,7 @@ impl<S: Space> Stepper<S> for VelocityStepper {
 
 /// The contact problem that the next step will solve; contacts are those at the present poses.
 pub(crate) fn problem<S: Space>(input: &StepInput<'_, S>) -> ContactProblem<S> {
-    let (mut free, _) = input.apply_forces();
+    let mut free = input.apply_forces();
     let rule = input.settings.elastic_rule(Effort::Full);
     // Where elastic forces are no numbers, the step says so; here they are left out.
     let systems = &mut ElasticSystems::default();

@@ -1,14 +1,10 @@
 //! Deformables whose nodes meet contact one by one, apart from those that meet it as a whole.
 
-use super::{Elastic, add_impulses};
+use super::Elastic;
 use crate::geometry::Space;
-use crate::judge::Ledger;
-use crate::model::body::{Bodies, Motion};
-use crate::model::deformable::Integrator;
+use crate::model::body::Bodies;
 use crate::model::deformable::attachment::Attachment;
 use crate::model::deformable::store::Soft;
-use crate::parallel::shared_slice::SharedSlice;
-use crate::parallel::thread_pool;
 use crate::solver::SolverKind;
 
 /// Sweeps over contacts of nodes with their own masses at most.
@@ -83,42 +79,5 @@ impl<S: Space> Elastic<'_, S> {
             solver.set_tolerance(tolerance.max(enough));
         }
         solver
-    }
-
-    /// Writes the impulses of elastic forces into the ledger: those that go with these velocities
-    /// after the step, or, where `free` velocities are given, with those for deformables whose
-    /// nodes met contact by themselves.
-    pub(crate) fn enter(
-        &self,
-        ledger: &mut Ledger<S>,
-        bodies: &Bodies<S>,
-        velocities: &[Motion<S>],
-        free: Option<&[Motion<S>]>,
-    ) {
-        let all = self.deformables.list.iter().zip(&self.is_apart);
-        for (place, (soft, &is_apart)) in all.enumerate() {
-            let Some(soft) = soft else { continue };
-            if let Some(free) = free.filter(|_| is_apart) {
-                let (forces, starred) = (SharedSlice::new(&mut ledger.forces), &self.starred);
-                let threads = self.rule.threads as usize;
-                thread_pool::run_over(soft.nodes.len(), threads, |part| {
-                    let nodes = soft.nodes[part].iter().map(|&k| k as usize);
-                    for k in nodes.filter(|&k| bodies.is_dynamic(k)) {
-                        let change = free[k].linear - starred[k].linear;
-                        forces.change(k, |forces| forces.0 += change * bodies.mass(k));
-                    }
-                });
-                continue;
-            }
-            let Some(system) = self.systems.get(place) else {
-                continue;
-            };
-            let motion = match self.rule.integrator {
-                Integrator::Implicit => velocities,
-                Integrator::Symplectic => &ledger.before,
-            };
-            let impulse = system.impulse(soft, motion);
-            add_impulses(soft, &impulse, |k, p| ledger.forces[k].0 += p);
-        }
     }
 }
