@@ -31,7 +31,7 @@ fn scene() -> World3 {
         ])
         .unwrap(),
     ];
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world
         .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()).at(DVec3::NEG_Y))
         .unwrap();

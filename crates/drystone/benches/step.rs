@@ -13,7 +13,7 @@ use drystone::{Body, Shape3, World3};
 
 /// A pyramid wall of unit boxes, `rows` high.
 fn wall(rows: u32) -> World3 {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world
         .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()).named("floor"))
         .unwrap();

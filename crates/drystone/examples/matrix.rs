@@ -8,7 +8,7 @@ use drystone::{Body, Shape2, World2};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Three balls in a row between two walls, all touching.
-    let mut world = World2::default();
+    let mut world = World2::reference();
     for (name, normal, x) in [("left", DVec2::X, -0.5), ("right", DVec2::NEG_X, 2.5)] {
         let wall = Body::fixed(Shape2::half_space(normal)?);
         world.add(wall.at(DVec2::new(x, 0.0)).named(name))?;

@@ -6,7 +6,7 @@ use drystone::glam::DVec3;
 use drystone::{Body, Shape3, World3};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world.add(Body::fixed(Shape3::half_space(DVec3::Y)?).named("floor"))?;
     let stone = Shape3::cuboid(DVec3::splat(0.5))?; // half of each edge, m
     for k in 0..10 {

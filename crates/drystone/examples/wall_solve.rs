@@ -59,7 +59,7 @@ fn main() {
 
 /// A pyramid wall of unit boxes, `rows` high, each box touching its neighbours.
 fn wall(rows: u32) -> World3 {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world
         .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()).named("floor"))
         .unwrap();

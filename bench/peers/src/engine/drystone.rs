@@ -51,7 +51,7 @@ impl Way for Velocity {
     fn settings<S: Space>() -> Settings<S> {
         Settings {
             certify_every: 0,
-            ..Settings::default()
+            ..Settings::reference()
         }
     }
 }

@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn two_disks_in_a_column_have_a_matrix_of_two_by_two() {
-        let mut world = World2::default();
+        let mut world = World2::reference();
         let floor = Shape2::half_space(DVec2::Y).unwrap();
         world.add(Body::fixed(floor)).unwrap();
         for k in 0..2 {

@@ -288,7 +288,7 @@ mod tests {
     use drystone::World3;
 
     fn with_ball(gravity: f64) -> Running<D3> {
-        let mut world = World3::default();
+        let mut world = World3::reference();
         world.settings_mut().gravity = DVec3::new(0.0, -gravity, 0.0);
         let ball = Body::rigid(Shape3::ball(0.1).unwrap()).named("ball");
         world.add(ball).unwrap();

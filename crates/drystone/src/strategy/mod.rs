@@ -27,10 +27,9 @@ use step::Stepper;
 use velocity::{Velocity, VelocityStepper};
 
 /// How a step uses detection and solvers. What each serves is told by [`Strategy::refuses`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Strategy {
     /// All contacts of a step as one problem, solved by [`crate::Settings::solver`].
-    #[default]
     Velocity,
     /// Block descent over bodies, in real time: [`realtime`].
     Realtime(Realtime),
@@ -42,6 +41,13 @@ pub enum Strategy {
     Sequential(Impacts),
     /// Springs and dampers where bodies overlap: [`penalty`].
     Penalty(Penalty),
+}
+
+impl Default for Strategy {
+    /// `realtime`, as in scenes.
+    fn default() -> Self {
+        Self::Realtime(Realtime::default())
+    }
 }
 
 impl Strategy {

@@ -39,24 +39,38 @@ pub struct Settings<S: Space> {
 }
 
 impl<S: Space> Default for Settings<S> {
-    /// 240 steps a second, 9.81 m/s² down y, contacts kept from 5 mm, a certificate each step.
+    /// `realtime`, 60 steps a second, 9.81 m/s² down y, contacts kept from 5 mm, a certificate each
+    /// step.
     fn default() -> Self {
+        Self::of(Strategy::default())
+    }
+}
+
+impl<S: Space> Settings<S> {
+    /// The reference that other strategies are compared with: `velocity`, 240 steps a second, solved
+    /// by [`Settings::solver`].
+    #[must_use]
+    pub fn reference() -> Self {
+        Self::of(Strategy::Velocity)
+    }
+
+    /// A strategy with the steps that suit it.
+    #[must_use]
+    pub fn of(strategy: Strategy) -> Self {
         Self {
-            dt: Strategy::default().usual_dt(),
+            dt: strategy.usual_dt(),
             gravity: S::Vector::default().with_component(1, -9.81),
             contact: ContactRules::default(),
             margin: 5e-3,
             solver: SolverKind::default(),
             certify_every: 1,
-            strategy: Strategy::default(),
+            strategy,
             threads: 1,
             events: false,
             integrator: Integrator::default(),
         }
     }
-}
 
-impl<S: Space> Settings<S> {
     /// What all strategies share.
     pub(crate) fn of_step(&self) -> StepSettings<S> {
         StepSettings {

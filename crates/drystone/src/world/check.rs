@@ -171,7 +171,7 @@ mod tests {
     /// Rooms once grew around the first aims, and pairs with them, until there was no memory left.
     #[test]
     fn what_is_pushed_about_has_no_more_room_than_it_strayed() {
-        let mut world = crate::World3::default();
+        let mut world = crate::World3::reference();
         let mesh = crate::Mesh::<D3>::cloth([1.0, 1.0], [8, 8]);
         let cloth = crate::Deformable::new(mesh, crate::Substance::default());
         world.add_deformable(cloth).unwrap();

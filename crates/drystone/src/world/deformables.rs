@@ -15,7 +15,7 @@ impl<S: Space> World<S> {
     /// ```
     /// use drystone::{Deformable, Mesh, Substance, World3, glam::DVec3};
     ///
-    /// let mut world = World3::default();
+    /// let mut world = World3::reference();
     /// let rope = Mesh::rope(DVec3::ZERO, DVec3::X, 20);
     /// let rope = world.add_deformable(Deformable::new(rope, Substance::default()).pinned([0]))?;
     /// for _ in 0..60 {

@@ -12,13 +12,8 @@ impl<S: Space> World<S> {
     /// Ties two bodies together, in the strategies `realtime` and `velocity`.
     ///
     /// ```
-    /// use drystone::{Body, Joint, Settings, Shape3, Strategy, Realtime, World3, glam::DVec3};
-    /// let settings = Settings {
-    ///     strategy: Strategy::Realtime(Realtime::default()),
-    ///     dt: 1.0 / 60.0,
-    ///     ..Settings::default()
-    /// };
-    /// let mut world = World3::new(settings)?;
+    /// use drystone::{Body, Joint, Shape3, World3, glam::DVec3};
+    /// let mut world = World3::default();
     /// let hook = world.add(Body::fixed(Shape3::ball(0.1)?))?;
     /// let bob = world.add(Body::rigid(Shape3::ball(0.1)?).at(DVec3::new(1.0, 0.0, 0.0)))?;
     /// let joint = world.join(Joint::ball(hook, bob).at(DVec3::ZERO))?;

@@ -142,6 +142,15 @@ impl<S: Space> Default for World<S> {
 }
 
 impl<S: Space> World<S> {
+    /// An empty world of the reference strategy ([`Settings::reference`]).
+    #[must_use]
+    pub fn reference() -> Self {
+        Self {
+            settings: Settings::reference(),
+            ..Self::default()
+        }
+    }
+
     /// An empty world with these settings.
     pub fn new(settings: Settings<S>) -> Result<Self, SettingsError> {
         settings.check()?;

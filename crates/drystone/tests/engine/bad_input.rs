@@ -13,7 +13,7 @@ fn ball() -> Shape3 {
 }
 
 fn refused(body: Body<drystone::D3>) -> String {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let error = world.add(body).expect_err("this body should be refused");
     assert!(
         world.bodies().is_empty(),
@@ -87,7 +87,7 @@ fn bad_bodies_are_refused_by_field() {
 
 #[test]
 fn a_rotation_within_a_thousandth_of_unit_is_normalised() {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let nearly = DQuat::from_xyzw(0.0, 0.0, 0.0, 1.0009);
     let id = world.add(Body::rigid(ball()).turned(nearly)).unwrap();
     assert_eq!(world.pose(id).unwrap().rotation, DQuat::IDENTITY);
@@ -95,7 +95,7 @@ fn a_rotation_within_a_thousandth_of_unit_is_normalised() {
 
 #[test]
 fn names_are_unique() {
-    let mut world = World2::default();
+    let mut world = World2::reference();
     let disk = Shape2::ball(0.1).unwrap();
     world.add(Body::rigid(disk.clone()).named("stone")).unwrap();
     let error = world
@@ -122,12 +122,12 @@ fn bad_settings_are_named_with_their_unit() {
         (|s| s.contact.slop = f64::NAN, "slop (m)"),
         (|s| s.contact.repair_rate = -3.0, "repair_rate (1/s)"),
     ] {
-        let mut settings = Settings::default();
+        let mut settings = Settings::reference();
         change(&mut settings);
         let error = World2::new(settings).unwrap_err();
         assert_eq!(error.field, field);
         // The same when a running world is changed: the step is refused, the world is unharmed.
-        let mut world = World2::default();
+        let mut world = World2::reference();
         change(world.settings_mut());
         let refused = world.step().unwrap_err();
         assert_eq!(refused.to_string(), StepError::Settings(error).to_string());
@@ -137,7 +137,7 @@ fn bad_settings_are_named_with_their_unit() {
 
 #[test]
 fn bad_materials_are_refused() {
-    let mut world = World2::default();
+    let mut world = World2::reference();
     let bad = Material {
         restitution: 1.5,
         ..Material::default()
@@ -156,7 +156,7 @@ fn bad_materials_are_refused() {
 /// A force beyond all numbers: the run stops, names the body, and is where it was.
 #[test]
 fn a_state_that_becomes_infinite_stops_at_the_last_good_step() {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world.add(Body::rigid(ball()).named("calm")).unwrap();
     let pushes = vec![Push {
         rate: DVec3::X * 1e308,
@@ -189,9 +189,9 @@ fn a_state_that_becomes_infinite_stops_at_the_last_good_step() {
 
 #[test]
 fn calls_with_foreign_ids_or_bad_numbers_are_errors() {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let id = world.add(Body::rigid(ball())).unwrap();
-    let mut other = World3::default();
+    let mut other = World3::reference();
     assert!(other.pose(id).is_none());
     assert!(other.add_force(id, DVec3::X, DVec3::ZERO).is_err());
     assert!(other.separation(id, id).is_none());
@@ -215,7 +215,7 @@ fn calls_with_foreign_ids_or_bad_numbers_are_errors() {
 /// An empty world steps; so does one with only obstacles.
 #[test]
 fn worlds_without_moving_bodies_step() {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     assert_eq!(world.step().unwrap().contacts, 0);
     world.add(Body::fixed(ball())).unwrap();
     world

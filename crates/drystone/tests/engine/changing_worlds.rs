@@ -64,7 +64,7 @@ fn a_stone_falls_when_the_one_below_is_taken_away() {
 
 #[test]
 fn the_name_of_a_removed_body_names_nothing_even_when_its_place_is_taken() {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let first = cube(&mut world, DVec3::ZERO);
     world.remove(first).unwrap();
     assert!(world.remove(first).is_err());
@@ -79,7 +79,7 @@ fn the_name_of_a_removed_body_names_nothing_even_when_its_place_is_taken() {
 
 #[test]
 fn removed_bodies_are_not_found_by_queries_nor_drawn() {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let ball = world.add(Body::fixed(Shape3::ball(1.0).unwrap())).unwrap();
     let ray = Ray::new(DVec3::new(0.0, 5.0, 0.0), DVec3::NEG_Y);
     assert!(world.cast_ray(&ray, &Filter::all()).unwrap().is_some());

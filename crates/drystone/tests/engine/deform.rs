@@ -12,7 +12,7 @@ use drystone::{
 pub(crate) fn settings<S: Space>(dt: f64) -> Settings<S> {
     Settings {
         dt,
-        ..Settings::default()
+        ..Settings::reference()
     }
 }
 
@@ -285,7 +285,7 @@ fn bad_meshes_and_substances_are_refused() {
     let error = |change: &dyn Fn(&mut Deformable<D3>)| {
         let mut deformable = Deformable::new(good.clone(), Substance::default());
         change(&mut deformable);
-        let mut world = World3::default();
+        let mut world = World3::reference();
         let error = world.add_deformable(deformable).unwrap_err();
         assert!(world.bodies().is_empty());
         error

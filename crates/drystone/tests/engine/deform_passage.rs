@@ -12,7 +12,7 @@ fn world(gravity: f64) -> World3 {
     World3::new(Settings {
         dt: 1.0 / 120.0,
         gravity: DVec3::NEG_Y * gravity,
-        ..Settings::default()
+        ..Settings::reference()
     })
     .unwrap()
 }
@@ -233,7 +233,7 @@ fn nothing_shoots_through_a_wire_in_the_plane() {
         let mut world = World2::new(Settings {
             dt: 1.0 / 120.0,
             gravity: DVec2::ZERO,
-            ..Settings::default()
+            ..Settings::reference()
         })
         .unwrap();
         let mesh = Mesh::<D2>::rope(DVec2::new(-0.5, 0.0), DVec2::new(0.5, 0.0), 6);

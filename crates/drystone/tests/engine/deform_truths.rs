@@ -17,7 +17,7 @@ fn world(gravity: f64) -> World3 {
     World3::new(Settings {
         dt: 1.0 / 120.0,
         gravity: DVec3::NEG_Y * gravity,
-        ..Settings::default()
+        ..Settings::reference()
     })
     .unwrap()
 }
@@ -86,7 +86,7 @@ fn a_particle_on_an_edge_meets_its_weighted_masses() {
     let mut world = World2::new(Settings {
         dt: 1.0 / 120.0,
         gravity: DVec2::ZERO,
-        ..Settings::default()
+        ..Settings::reference()
     })
     .unwrap();
     let mesh = Mesh::<D2>::rope(DVec2::ZERO, DVec2::X, 1);
@@ -117,7 +117,7 @@ fn a_string_on_edges_is_never_on_the_wrong_side() {
     for speed in [10.0, 100.0, 1e3, 1e4] {
         let mut world = World2::new(Settings {
             dt: 1.0 / 120.0,
-            ..Settings::default()
+            ..Settings::reference()
         })
         .unwrap();
         let zigzag = [-2.0, -1.0, 0.0, 1.0, 2.0].map(|x: f64| DVec2::new(x, 0.3 * x.abs() % 0.6));

@@ -6,7 +6,7 @@ use drystone::{Body, Shape3, World3};
 
 /// A small heap of everything, in a bin.
 fn heap() -> World3 {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world
         .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()).named("floor"))
         .unwrap();

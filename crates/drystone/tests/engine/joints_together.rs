@@ -29,7 +29,7 @@ fn a_double_pendulum_goes_as_in_the_strategy_substep() {
     let fine = 1.0 / 960.0;
     let (mut ours, ids) = double(Settings {
         dt: fine,
-        ..Settings::default()
+        ..Settings::reference()
     });
     let (mut others, _) = double(Settings {
         dt: fine,
@@ -75,7 +75,7 @@ fn a_free_jointed_pair_keeps_momentum_and_angular_momentum() {
 
 #[test]
 fn hinges_and_chains_do_not_fall_apart_in_a_minute() {
-    let (mut world, _) = double(Settings::default());
+    let (mut world, _) = double(Settings::reference());
     let mut worst = (0.0_f64, 0.0_f64);
     let start = world.energy();
     for _ in 0..14_400 {
@@ -168,7 +168,7 @@ fn a_rope_that_hangs_on_a_jointed_body_pulls_at_the_joint() {
 #[test]
 fn a_snapshot_goes_on_to_the_same_bits() {
     let build = || {
-        let (mut world, ids) = double(Settings::default());
+        let (mut world, ids) = double(Settings::reference());
         let arm = bar(&mut world, DVec3::new(0.5, 2.0, 0.0));
         let joint = hinge(ids[0], arm, DVec3::new(0.0, 2.0, 0.0), motor(1.0, 5.0));
         world.join(joint).unwrap();
@@ -187,7 +187,7 @@ fn a_snapshot_goes_on_to_the_same_bits() {
 #[test]
 fn a_far_away_body_changes_no_bit() {
     let hash = |is_far: bool| {
-        let (mut world, ids) = double(Settings::default());
+        let (mut world, ids) = double(Settings::reference());
         if is_far {
             let far = DVec3::new(100.0, 0.0, 0.0);
             let ball = ball3(&mut world, far, 1.0);
@@ -206,7 +206,7 @@ fn a_far_away_body_changes_no_bit() {
 fn joints_are_no_touches() {
     let (mut world, _) = double(Settings {
         events: true,
-        ..Settings::default()
+        ..Settings::reference()
     });
     for _ in 0..100 {
         let report = world.step().unwrap();
@@ -224,7 +224,7 @@ fn any_solver_serves() {
         }
         let mut world = World3::new(Settings {
             solver: SolverKind::named(name).unwrap(),
-            ..Settings::default()
+            ..Settings::reference()
         })
         .unwrap();
         let wall = anchor3(&mut world);

@@ -11,13 +11,13 @@ const G: f64 = 9.81;
 const DT: f64 = 1.0 / 240.0;
 
 pub(crate) fn world3() -> World3 {
-    World3::default()
+    World3::reference()
 }
 
 pub(crate) fn weightless() -> World3 {
     World3::new(Settings {
         gravity: DVec3::ZERO,
-        ..Settings::default()
+        ..Settings::reference()
     })
     .unwrap()
 }
@@ -263,7 +263,7 @@ fn a_motor_lifts_a_beam_at_its_speed_and_stalls_where_its_torque_ends() {
 
 #[test]
 fn springs_stretch_by_hookes_law_in_the_plane_and_along_sliders() {
-    let mut flat = World2::default();
+    let mut flat = World2::reference();
     let hook = flat.add(Body::fixed(Shape2::ball(0.1).unwrap())).unwrap();
     let shape = Shape2::ball(0.1).unwrap();
     let body = Body::rigid(shape).at(DVec2::new(0.0, -1.0));
@@ -363,7 +363,7 @@ fn a_weak_joint_breaks_and_says_so() {
 
 #[test]
 fn in_the_plane_pins_welds_and_sliders_hold() {
-    let mut world = World2::default();
+    let mut world = World2::reference();
     let hook = world.add(Body::fixed(Shape2::ball(0.1).unwrap())).unwrap();
     let beam = |world: &mut World2, at: DVec2| {
         let shape = Shape2::cuboid(DVec2::new(0.5, 0.05)).unwrap();

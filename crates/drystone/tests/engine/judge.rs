@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 /// Boxes and balls that fall on each other and a floor, in the plane.
 fn pile2(seed: &[f64]) -> ContactProblem<D2> {
-    let mut world = World2::default();
+    let mut world = World2::reference();
     world
         .add(Body::fixed(Shape2::half_space(DVec2::Y).unwrap()))
         .unwrap();
@@ -32,7 +32,7 @@ fn pile2(seed: &[f64]) -> ContactProblem<D2> {
 
 /// The same with balls, in space.
 fn pile3(seed: &[f64]) -> ContactProblem<D3> {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world
         .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()))
         .unwrap();

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 /// A pile of boxes, balls and particles thrown together, in space.
 fn pile3(seed: &[f64]) -> ContactProblem<drystone::D3> {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world
         .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()))
         .unwrap();
@@ -117,7 +117,7 @@ proptest! {
 #[test]
 fn the_sparsity_of_a_is_the_contact_graph() {
     let balls = |xs: &[f64]| {
-        let mut world = World2::default();
+        let mut world = World2::reference();
         world.settings_mut().margin = 0.01;
         for &x in xs {
             let shape = Shape2::ball(0.5).unwrap();

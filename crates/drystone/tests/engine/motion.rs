@@ -13,7 +13,7 @@ fn weightless() -> World3 {
     World3::new(Settings {
         gravity: DVec3::ZERO,
         dt: 1.0 / 240.0,
-        ..Settings::default()
+        ..Settings::reference()
     })
     .unwrap()
 }
@@ -266,7 +266,7 @@ fn poses_are_of_the_origin_and_motion_is_of_the_centre_of_mass() {
 
 #[test]
 fn time_goes_on_where_the_length_of_a_step_changes() {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world.settings_mut().dt = 0.01;
     for _ in 0..10 {
         world.step().unwrap();

@@ -30,7 +30,7 @@ const EXAMPLE: &str = r#"{
 "#;
 
 fn world2(seed: &[f64]) -> ContactProblem<D2> {
-    let mut world = World2::default();
+    let mut world = World2::reference();
     world
         .add(Body::fixed(Shape2::half_space(DVec2::Y).unwrap()))
         .unwrap();
@@ -48,7 +48,7 @@ fn world2(seed: &[f64]) -> ContactProblem<D2> {
 }
 
 fn world3(seed: &[f64]) -> ContactProblem<D3> {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world
         .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()))
         .unwrap();

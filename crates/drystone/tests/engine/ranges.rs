@@ -50,7 +50,7 @@ fn bodies_beyond_the_range_are_refused_by_field_and_bound() {
         (Body::rigid(ball()).with_mass(1e19), "mass", "1e18 kg"),
         (Body::rigid(ball()).with_mass(1e-19), "mass", "1e-18 kg"),
     ] {
-        let error = World3::default().add(body).unwrap_err();
+        let error = World3::reference().add(body).unwrap_err();
         assert!(matches!(error, BodyError::Range { .. }), "{error}");
         let text = error.to_string();
         assert!(text.contains(field) && text.contains(bound), "{text}");
@@ -80,7 +80,7 @@ fn settings_beyond_the_range_are_refused_by_field_and_bound() {
 
 #[test]
 fn bodies_are_not_put_or_set_going_beyond_the_range() {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let id = world.add(Body::rigid(ball())).unwrap();
     let error = world.set_pose(id, Pose::at(DVec3::X * 1e13)).unwrap_err();
     assert!(error.to_string().contains("1e12 m"), "{error}");
@@ -153,7 +153,7 @@ fn a_state_that_leaves_the_range_stops_the_run_where_it_was_in_every_strategy() 
 
 #[test]
 fn the_range_holds_in_the_plane_too() {
-    let mut world = World2::default();
+    let mut world = World2::reference();
     let disk = Shape2::ball(0.5).unwrap();
     let far = Body::rigid(disk.clone()).at(DVec2::new(1e155, 0.0));
     assert!(matches!(world.add(far), Err(BodyError::Range { .. })));

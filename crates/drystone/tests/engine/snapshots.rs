@@ -130,11 +130,11 @@ fn threads_do_not_matter_after_a_snapshot() {
 fn worlds_that_never_had_a_shape_refuse_and_stay_as_they_are() {
     let (world, _) = busy_world(Strategy::Velocity);
     let saved = world.snapshot();
-    let mut other = World3::default();
+    let mut other = World3::reference();
     let error = other.restore(&saved).unwrap_err();
     assert!(matches!(error, SnapshotError::Shape(_)), "{error}");
     assert!(other.bodies().is_empty());
-    let mut flat = World2::default();
+    let mut flat = World2::reference();
     flat.add(Body::rigid(Shape2::ball(1.0).unwrap()).at(DVec2::X))
         .unwrap();
     assert!(flat.restore(&saved).is_err());

@@ -54,7 +54,7 @@ impl Dice {
 
 /// Boxes on each other, masses over nine orders in the worst case, some pushed.
 fn stack(dice: &mut Dice) -> ContactProblem<drystone::D3> {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let mu = dice.friction();
     let m = surface(&mut world, mu, 0.0);
     ground3(&mut world, m);
@@ -74,7 +74,7 @@ fn stack(dice: &mut Dice) -> ContactProblem<drystone::D3> {
 
 /// A semicircle of wedges on the ground.
 fn arch(dice: &mut Dice) -> ContactProblem<drystone::D2> {
-    let mut world = World2::default();
+    let mut world = World2::reference();
     let mu = dice.between(0.0, 1.5);
     let m = surface(&mut world, mu, 0.0);
     ground2(&mut world, m);
@@ -102,7 +102,7 @@ fn arch(dice: &mut Dice) -> ContactProblem<drystone::D2> {
 
 /// Layers of planks, crosswise: many redundant contacts.
 fn planks(dice: &mut Dice) -> ContactProblem<drystone::D3> {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let mu = dice.friction();
     let m = surface(&mut world, mu, 0.0);
     ground3(&mut world, m);
@@ -128,7 +128,7 @@ fn planks(dice: &mut Dice) -> ContactProblem<drystone::D3> {
 
 /// A wall of boxes that touch below, above and beside.
 fn wall(dice: &mut Dice) -> ContactProblem<drystone::D3> {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let mu = dice.friction();
     let m = surface(&mut world, mu, 0.0);
     ground3(&mut world, m);
@@ -149,7 +149,7 @@ fn wall(dice: &mut Dice) -> ContactProblem<drystone::D3> {
 
 /// Boxes and balls that fell on each other for a while.
 fn heap(dice: &mut Dice) -> ContactProblem<drystone::D3> {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let mu = dice.friction();
     let m = surface(&mut world, mu, 0.0);
     ground3(&mut world, m);

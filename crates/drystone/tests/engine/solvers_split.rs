@@ -44,7 +44,7 @@ fn a_block_holds_or_slides_in_the_plane_and_in_space() {
     let angle = 0.5_f64.atan();
     for mu in [0.0, 0.2, 0.49, 0.501, 2.0] {
         let expected = G * (angle.sin() - mu * angle.cos()).max(0.0) / 240.0;
-        let mut flat = World2::default();
+        let mut flat = World2::reference();
         flat.settings_mut().gravity = DVec2::new(G * angle.sin(), -G * angle.cos());
         let m = surface(&mut flat, mu, 0.0);
         ground2(&mut flat, m);
@@ -52,7 +52,7 @@ fn a_block_holds_or_slides_in_the_plane_and_in_space() {
         flat.add(Body::rigid(shape).of(m).at(DVec2::Y * 0.05))
             .unwrap();
         let flat = flat.problem();
-        let mut solid = World3::default();
+        let mut solid = World3::reference();
         solid.settings_mut().gravity = DVec3::new(G * angle.sin(), -G * angle.cos(), 0.0);
         let m = surface(&mut solid, mu, 0.0);
         ground3(&mut solid, m);
@@ -247,7 +247,7 @@ fn guesses_that_are_no_guesses_are_survived() {
 /// A problem without contacts, and one that nothing can move.
 #[test]
 fn nothing_to_solve_is_solved() {
-    let empty = World3::default().problem();
+    let empty = World3::reference().problem();
     let mut stuck = stack3(&[1.0]);
     for response in &mut stuck.responses {
         *response = drystone::contact::problem::Response::default();
@@ -263,7 +263,7 @@ fn nothing_to_solve_is_solved() {
 
 /// Boxes and balls thrown together, in space and in the plane.
 fn pile3(seed: &[f64]) -> ContactProblem<D3> {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let m = surface(&mut world, 0.2 + seed[0].abs(), 0.0);
     ground3(&mut world, m);
     for (k, s) in seed.chunks_exact(4).enumerate() {
@@ -283,7 +283,7 @@ fn pile3(seed: &[f64]) -> ContactProblem<D3> {
 }
 
 fn pile2(seed: &[f64]) -> ContactProblem<D2> {
-    let mut world = World2::default();
+    let mut world = World2::reference();
     let m = surface(&mut world, 0.2 + seed[0].abs(), 0.0);
     ground2(&mut world, m);
     for (k, s) in seed.chunks_exact(4).enumerate() {

@@ -123,7 +123,7 @@ fn an_fclib_error_below_rounding_is_not_claimed() {
 #[test]
 fn auto_stands_where_sweeps_sink() {
     for (masses, dt) in [(vec![1.0, 1e6], 1.0 / 240.0), (vec![1.0; 30], 1.0 / 60.0)] {
-        let mut world = World3::default();
+        let mut world = World3::reference();
         world.settings_mut().dt = dt;
         world.settings_mut().solver = SolverKind::Auto(Auto::default());
         world

@@ -144,7 +144,7 @@ fn anderson_never_ends_worse_than_the_sweep() {
 
 /// A pile of boxes and balls thrown together, in space.
 fn pile3(seed: &[f64]) -> ContactProblem<D3> {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world
         .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()))
         .unwrap();
@@ -258,7 +258,7 @@ fn every_solver_finds_the_closed_forms_of_friction() {
     let incline = |mu: f64| {
         let mut world: World3 = World::new(Settings {
             dt,
-            ..Settings::default()
+            ..Settings::reference()
         })
         .unwrap();
         world.settings_mut().gravity = DVec3::new(G * angle.sin(), -G * angle.cos(), 0.0);
@@ -304,7 +304,7 @@ fn every_solver_finds_the_closed_forms_of_friction() {
 #[test]
 fn shock_propagation_guesses_a_stack() {
     let count = 20;
-    let mut world = World2::default();
+    let mut world = World2::reference();
     let m = surface(&mut world, 0.5, 0.0);
     ground2(&mut world, m);
     for k in 0..count {
@@ -357,7 +357,7 @@ fn shock_propagation_needs_bodies() {
 #[test]
 fn a_far_away_body_changes_nothing() {
     let world = |far: bool| {
-        let mut world = World3::default();
+        let mut world = World3::reference();
         let m = surface(&mut world, 0.4, 0.0);
         ground3(&mut world, m);
         let cube = || Body::rigid(Shape3::cuboid(DVec3::splat(0.5)).unwrap());

@@ -6,7 +6,7 @@ use drystone::glam::{DVec2, DVec3};
 use drystone::{Body, Pgs, Shape2, Shape3, SolverKind, World2, World3};
 
 fn with_floor3() -> World3 {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world
         .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()).named("floor"))
         .unwrap();
@@ -46,7 +46,7 @@ fn a_light_box_carries_a_heavy_one() {
 /// A wall of 55 bricks in running bond stands as it was built.
 #[test]
 fn a_wall_stands() {
-    let mut world = World2::default();
+    let mut world = World2::reference();
     world
         .add(Body::fixed(Shape2::half_space(DVec2::Y).unwrap()).named("floor"))
         .unwrap();
@@ -94,7 +94,7 @@ fn a_tower_of_ten_stands_for_a_minute() {
 #[test]
 fn an_arch_stands_if_it_is_thick_enough() {
     let drop = |thickness: f64| {
-        let mut world = World2::default();
+        let mut world = World2::reference();
         let m = surface(&mut world, 0.8, 0.0);
         let ground = Shape2::half_space(DVec2::Y).unwrap();
         world

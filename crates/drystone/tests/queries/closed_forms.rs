@@ -7,12 +7,12 @@ use drystone::{Body, D3, Geometry, Pose, Shape2, Shape3, World2, World3};
 
 #[test]
 fn rays_on_a_ball_solve_the_quadratic() {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let center = DVec3::new(1.0, -2.0, 0.5);
     let ball = world
         .add(Body::rigid(Shape3::ball(0.7).unwrap()).at(center))
         .unwrap();
-    let mut flat = World2::default();
+    let mut flat = World2::reference();
     flat.add(Body::rigid(Shape2::ball(0.7).unwrap())).unwrap();
     for height in [0.0, 0.2, -0.5, 0.699, 0.701, 2.0] {
         let chord = 0.7_f64 * 0.7 - height * height;
@@ -43,7 +43,7 @@ fn rays_on_a_turned_box_enter_the_right_face() {
         position: DVec3::new(3.0, 1.0, -1.0),
         rotation: turned([0.3, -0.8, 0.5]),
     };
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world
         .add(
             Body::rigid(Shape3::cuboid(half).unwrap())
@@ -70,7 +70,7 @@ fn rays_on_a_turned_box_enter_the_right_face() {
 
 #[test]
 fn rays_on_a_rectangle_and_a_slope_in_the_plane() {
-    let mut world = World2::default();
+    let mut world = World2::reference();
     world
         .add(Body::fixed(Shape2::cuboid(DVec2::new(1.0, 0.5)).unwrap()))
         .unwrap();
@@ -83,7 +83,7 @@ fn rays_on_a_rectangle_and_a_slope_in_the_plane() {
     assert!(hit(DVec2::new(-4.0, 0.6), DVec2::X).is_none());
     assert!(hit(DVec2::new(-4.0, 0.0), DVec2::NEG_X).is_none());
 
-    let mut world = World2::default();
+    let mut world = World2::reference();
     let normal = DVec2::new(3.0, 4.0) / 5.0;
     let slope = Shape2::half_space(normal).unwrap();
     world
@@ -106,7 +106,7 @@ fn rays_on_a_rectangle_and_a_slope_in_the_plane() {
 #[test]
 fn rays_on_round_solids_have_their_closed_forms() {
     let first = |shape: Shape3, origin: DVec3, direction: DVec3| {
-        let mut world = World3::default();
+        let mut world = World3::reference();
         world.add(Body::rigid(shape)).unwrap();
         world
             .cast_ray(&Ray::new(origin, direction), &ALL)
@@ -147,7 +147,7 @@ fn a_ray_names_the_part_it_hits_and_every_body_behind() {
     let brick = Shape3::cuboid(DVec3::splat(0.5)).unwrap();
     let at = |x: f64| Pose::<D3>::at(DVec3::X * x);
     let two = Shape3::compound(&[(at(-1.0), brick.clone()), (at(1.0), brick.clone())]).unwrap();
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let pair = world.add(Body::rigid(two)).unwrap();
     let far = world.add(Body::rigid(brick).at(DVec3::X * 6.0)).unwrap();
     let square = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
@@ -200,11 +200,11 @@ fn a_ball_cast_at_a_box_is_a_ray_at_the_box_grown_by_the_ball() {
             parts.push((Pose { position, rotation }, stick));
         }
     }
-    let mut grown = World3::default();
+    let mut grown = World3::reference();
     grown
         .add(Body::fixed(Shape3::compound(&parts).unwrap()))
         .unwrap();
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world
         .add(Body::fixed(Shape3::cuboid(half).unwrap()))
         .unwrap();
@@ -244,7 +244,7 @@ fn a_ball_cast_at_a_box_is_a_ray_at_the_box_grown_by_the_ball() {
 
 #[test]
 fn solids_land_on_half_spaces_where_their_lowest_point_is() {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world
         .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()))
         .unwrap();
@@ -272,7 +272,7 @@ fn solids_land_on_half_spaces_where_their_lowest_point_is() {
 
 #[test]
 fn a_start_in_an_overlap_is_told_with_its_depth() {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let floor = world
         .add(Body::fixed(Shape3::half_space(DVec3::Y).unwrap()))
         .unwrap();
@@ -318,7 +318,7 @@ fn what_touches_slides_and_leaves_but_does_not_press_on() {
         (slab, DVec3::NEG_Y),
     ];
     for (floor, at) in floors {
-        let mut world = World3::default();
+        let mut world = World3::reference();
         let floor = world.add(Body::fixed(floor).at(at)).unwrap();
         let end = Body::fixed(brick.clone()).at(DVec3::new(4.0, 0.5, 0.0));
         let end = world.add(end).unwrap();
@@ -351,7 +351,7 @@ fn what_touches_slides_and_leaves_but_does_not_press_on() {
 #[test]
 fn the_nearest_point_of_each_shape_is_the_textbook_one() {
     let near2 = |shape: Shape2, point: DVec2| {
-        let mut world = World2::default();
+        let mut world = World2::reference();
         world.add(Body::fixed(shape)).unwrap();
         world
             .closest_point(point, f64::INFINITY, &ALL)
@@ -371,7 +371,7 @@ fn the_nearest_point_of_each_shape_is_the_textbook_one() {
         (on.distance - 2.0).abs() < 1e-12 && (on.point - DVec2::new(1.0, 2.0)).length() < 1e-12
     );
 
-    let mut world = World3::default();
+    let mut world = World3::reference();
     world.add(Body::fixed(sheet())).unwrap();
     let under = world
         .closest_point(DVec3::new(0.0, -1.0, 0.0), 5.0, &ALL)

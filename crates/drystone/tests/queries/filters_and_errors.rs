@@ -8,7 +8,7 @@ use drystone::{Body, BodyId, D2, D3, Keyframe, Pose, Script, Shape2, Shape3, Wor
 
 #[test]
 fn filters_are_obeyed_by_every_query() {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let ball = || Shape3::ball(0.5).unwrap();
     let still = world.add(Body::fixed(ball())).unwrap();
     let rigid = world.add(Body::rigid(ball()).at(DVec3::X * 0.2)).unwrap();
@@ -65,7 +65,7 @@ fn filters_are_obeyed_by_every_query() {
 
 #[test]
 fn senseless_queries_are_refused_with_a_reason() {
-    let mut world = World2::default();
+    let mut world = World2::reference();
     world.add(Body::rigid(Shape2::ball(1.0).unwrap())).unwrap();
     let nan = f64::NAN;
     let good = Ray::new(DVec2::ZERO, DVec2::X);
@@ -123,7 +123,7 @@ fn senseless_queries_are_refused_with_a_reason() {
         QueryError::Bounds
     );
     // An empty world answers everything with nothing.
-    let empty = World2::default();
+    let empty = World2::reference();
     assert!(empty.cast_ray(&good, &ALL).unwrap().is_none());
     assert!(
         empty

@@ -96,7 +96,7 @@ pub(crate) type Standing<S> = (<S as Space>::Shape, Pose<S>);
 
 /// A scene in space with a floor and a sheet, moved by `offset`.
 pub(crate) fn scene3(places: &[Placed], offset: DVec3) -> (World3, Vec<Standing<D3>>) {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let mut all = vec![
         (
             Shape3::half_space(DVec3::new(0.1, 1.0, 0.2)).unwrap(),
@@ -142,7 +142,7 @@ pub(crate) fn all_close(a: DVec3, b: DVec3) {
 
 /// The same in the plane, with a polyline for a sheet.
 pub(crate) fn scene2(places: &[Placed]) -> (World2, Vec<Standing<D2>>) {
-    let mut world = World2::default();
+    let mut world = World2::reference();
     let line = (0..9)
         .map(|k| DVec2::new(f64::from(k) - 4.0, 0.3 * f64::from(k % 2)))
         .collect();

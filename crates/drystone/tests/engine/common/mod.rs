@@ -23,7 +23,7 @@ pub(crate) fn exact<S: Space>(dt: f64) -> World<S> {
             iterations: 2000,
             tolerance: 1e-12,
         }),
-        ..Settings::default()
+        ..Settings::reference()
     };
     World::new(settings).unwrap()
 }
@@ -154,7 +154,7 @@ pub(crate) fn difference<S: Space>(
 
 /// Boxes of 1 m with these masses in kg, one on another on the ground, at rest before gravity.
 pub(crate) fn stack3(masses: &[f64]) -> ContactProblem<D3> {
-    let mut world = World3::default();
+    let mut world = World3::reference();
     let m = surface(&mut world, 0.5, 0.0);
     ground3(&mut world, m);
     for (k, &mass) in masses.iter().enumerate() {
@@ -169,7 +169,7 @@ pub(crate) fn stack3(masses: &[f64]) -> ContactProblem<D3> {
 
 /// Boxes and balls over a floor, thrown together by six numbers each: the problem of their next step.
 pub(crate) fn pile2(seed: &[f64]) -> ContactProblem<D2> {
-    let mut world = World2::default();
+    let mut world = World2::reference();
     world
         .add(Body::fixed(Shape2::half_space(DVec2::Y).unwrap()))
         .unwrap();
