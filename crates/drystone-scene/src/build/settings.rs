@@ -48,7 +48,7 @@ fn settings<S: Dimension>(scene: &Scene) -> Result<Settings<S>, Flaw> {
         dt: strategy.usual_dt(),
         solver: solver(scene)?,
         strategy,
-        ..Settings::default()
+        ..Settings::of(strategy)
     };
     set(&mut settings.dt, scene.dt);
     if let Some(gravity) = &scene.gravity {
