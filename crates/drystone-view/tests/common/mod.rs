@@ -199,7 +199,7 @@ impl Gallery for BallGallery {
             step: 0,
             settings: Settings {
                 dt: 0.01,
-                ..Settings::reference()
+                ..Settings::default()
             },
             steps_of_all: Arc::clone(&self.steps),
             pulled: None,

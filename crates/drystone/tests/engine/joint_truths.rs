@@ -3,7 +3,7 @@
 
 use crate::motion_truths::{G, mechanical, run, world2, world3};
 use drystone::glam::{DQuat, DVec2, DVec3};
-use drystone::{Axis, Body, BodyId, Joint, Pose, Shape2, Shape3, World3};
+use drystone::{Axis, Body, BodyId, Drive, Goal, Joint, Pose, Shape2, Shape3, World3};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, TAU};
 
 /// The period of a pendulum that is let go level, by the arithmetic-geometric mean, and 2π/ω₀ being
@@ -207,5 +207,46 @@ fn a_rod_pushed_along_its_joint_stays_on_it() {
     for _ in 0..60 {
         world.step().unwrap();
         assert!(world.joint_error().0 < 1e-3, "{}", world.joint_error().0);
+    }
+}
+
+/// A motor that could turn anything keeps its hinge shut and its speed, whatever hangs on it.
+#[test]
+fn motors_of_any_strength_keep_their_hinges_shut() {
+    for strength in [1e2, 1e4, 1e6, 1e9, f64::INFINITY] {
+        for arm in [0.0, 0.5] {
+            let mut world = world3();
+            let post = hook(&mut world);
+            let bar = Shape3::cuboid(DVec3::new(0.5, 0.05, 0.05)).unwrap();
+            let bar = Body::rigid(bar).at(DVec3::X * arm).with_mass(10.0);
+            let bar = world.add(bar).unwrap();
+            // Hinges turn about their own x.
+            let turned = Pose {
+                position: DVec3::ZERO,
+                rotation: DQuat::from_rotation_y(-FRAC_PI_2),
+            };
+            let axis = Axis {
+                drive: Some(Drive {
+                    goal: Goal::Speed(10.0),
+                    max_force: strength,
+                }),
+                ..Axis::FREE
+            };
+            world
+                .join(Joint::hinge(post, bar, axis).placed(turned))
+                .unwrap();
+            let mut gap = 0.0_f64;
+            for _ in 0..600 {
+                world.step().unwrap();
+                gap = gap.max(world.joint_error().0);
+            }
+            assert!(gap < 1e-3, "{strength} N·m, arm {arm} m: {gap} m");
+            let spin = world.motion(bar).unwrap().spin.length();
+            let reaches = strength > 10.0 * G * arm;
+            assert!(
+                !reaches || (spin - 10.0).abs() < 0.2,
+                "{strength} N·m, arm {arm} m: {spin} rad/s"
+            );
+        }
     }
 }

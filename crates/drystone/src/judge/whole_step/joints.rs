@@ -81,8 +81,8 @@ impl JointRows {
                 done.is_damped |= matches!(role, Role::Limit(min, max) if min < max);
                 done.script(step, ends, [&before[k], &after[k]], claimed);
             }
-            for end in 0..2 {
-                elastic[end] += done.elastic[end];
+            for (sum, of_joint) in elastic.iter_mut().zip(done.elastic) {
+                *sum += of_joint;
             }
             work += done.work;
             let moved = if step.bodies.is_dynamic(ends[0]) {
