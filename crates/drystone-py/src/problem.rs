@@ -109,15 +109,13 @@ impl Problem {
     /// J, M⁻¹, A by columns, and b.
     fn matrices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let form = either!(self, p => p.matrix_form());
-        let form = form.map_err(|error| errors::value(error.to_string()))?;
         let made = PyDict::new(py);
         for (name, matrix) in [("J", &form.j), ("Minv", &form.inv_m), ("A", &form.a)] {
-            let (symbolic, values) = matrix.parts();
             let columns: Columns = (
-                (matrix.nrows(), matrix.ncols()),
-                symbolic.col_ptr().to_vec(),
-                symbolic.row_idx().to_vec(),
-                values.to_vec(),
+                (matrix.rows, matrix.columns()),
+                matrix.column_starts.clone(),
+                matrix.row_indices.clone(),
+                matrix.values.clone(),
             );
             made.set_item(name, columns)?;
         }

@@ -2,7 +2,6 @@
 //!
 //! `cargo run --release -p drystone --example matrix`
 
-use drystone::contact::problem::matrix::multiply;
 use drystone::glam::DVec2;
 use drystone::{Body, Shape2, World2};
 
@@ -18,16 +17,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         world.add(ball.at(DVec2::new(f64::from(k), 0.0)))?;
     }
     let problem = world.problem();
-    let matrices = problem.matrix_form()?;
+    let matrices = problem.matrix_form();
     println!(
         "{} contacts; A, one row a line (normal, tangent):",
         problem.rows.len()
     );
-    for column in 0..matrices.a.ncols() {
-        let mut unit = vec![0.0; matrices.a.ncols()];
+    for column in 0..matrices.a.columns() {
+        let mut unit = vec![0.0; matrices.a.columns()];
         unit[column] = 1.0;
         // A is symmetric: its columns are its rows.
-        let row: Vec<String> = multiply(&matrices.a, &unit)
+        let row: Vec<String> = matrices
+            .a
+            .multiply(&unit)
             .iter()
             .map(|x| format!("{x:5.1}"))
             .collect();

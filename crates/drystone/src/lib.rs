@@ -27,7 +27,13 @@
 //! Two and three dimensions are one source: see [`math::algebra`]. Ten lines that simulate something
 //! stand at [`World`].
 //!
+//! Features, all on by default: `dim2` and `dim3` for worlds in the plane and in space (a program
+//! that needs one compiles half of the engine), `faer` for fast factorisation of large systems.
+//!
 //! Units are SI throughout; the signs of contact are fixed in [`contact::problem`].
+
+#[cfg(not(any(feature = "dim2", feature = "dim3")))]
+compile_error!("the engine needs the feature `dim2`, `dim3` or both");
 
 pub mod contact;
 pub mod dynamics;
@@ -47,10 +53,13 @@ pub use contact::problem::{ContactProblem, Impulses};
 pub use contact::rules::{Encounter, Hooks};
 pub use drystone_frame::{Frame, Stage};
 pub use dynamics::failsafe::Rescue;
+#[cfg(feature = "dim2")]
+pub use geometry::shape::Shape2;
 pub use geometry::shape::{
-    Bounds, ContactPoint, Decomposition, Geometry, MassProperties, Pose, Separation, Shape2,
-    Shape3, ShapeError,
+    Bounds, ContactPoint, Geometry, MassProperties, Pose, Separation, ShapeError,
 };
+#[cfg(feature = "dim3")]
+pub use geometry::shape::{Decomposition, Shape3};
 pub use geometry::{Space, ccd, intersect};
 pub use glamx as glam;
 pub use judge::intersection_audit::{Audit, Intersection};
@@ -75,8 +84,10 @@ pub use strategy::profile::{Feature, SettingsError};
 pub use strategy::realtime::Realtime;
 pub use strategy::settings::Settings;
 pub use strategy::step::Resolution;
+#[cfg(feature = "dim2")]
+pub use world::World2;
+#[cfg(feature = "dim3")]
+pub use world::World3;
 pub use world::events::Event;
 pub use world::query;
-pub use world::{
-    AccessError, Energy, Phase, SnapshotError, StepError, StepReport, World, World2, World3,
-};
+pub use world::{AccessError, Energy, Phase, SnapshotError, StepError, StepReport, World};

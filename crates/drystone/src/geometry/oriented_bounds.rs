@@ -1,18 +1,17 @@
 //! Oriented bounding boxes: a lower bound of the distance of two bodies.
 
-use crate::geometry::Space;
 use crate::geometry::shape::{Bounds, Pose};
-use crate::math::algebra::{Components, Linear};
+use crate::math::algebra::{Algebra, Components, Linear};
 
 /// A box around a body in the body's own axes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OrientedBounds<S: Space> {
+pub(crate) struct OrientedBounds<S: Algebra> {
     middle: S::Vector,
     axes: S::Matrix,
     half: S::Vector,
 }
 
-impl<S: Space> OrientedBounds<S> {
+impl<S: Algebra> OrientedBounds<S> {
     /// The case of a body at a pose of its centre of mass.
     pub(crate) fn new(bounds: &Bounds<S>, center: &Pose<S>) -> Self {
         let axis = |k: usize| S::Vector::default().with_component(k, 1.0);

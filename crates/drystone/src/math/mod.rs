@@ -11,4 +11,5 @@ pub mod lemke_pivoting;
 pub(crate) mod rigid_compliance;
 pub mod simd;
 pub(crate) mod sparse_ldlt;
+pub mod sparse_matrix;
 pub(crate) mod union_find;

@@ -7,7 +7,10 @@ use super::{
 use super::{SolveReport, Solver};
 use crate::contact::problem::{ContactProblem, Impulses};
 use crate::geometry::Space;
-use crate::math::algebra::{D2, D3};
+#[cfg(feature = "dim2")]
+use crate::math::algebra::D2;
+#[cfg(feature = "dim3")]
+use crate::math::algebra::D3;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 
@@ -173,12 +176,15 @@ impl SolverKind {
         impulses: &mut Impulses<S>,
     ) -> SolveReport {
         let (problem, impulses): (&dyn Any, &mut dyn Any) = (problem, impulses);
-        if let Some(problem) = problem.downcast_ref() {
-            if let Some(impulses) = impulses.downcast_mut() {
-                return solve_in_plane(self, problem, impulses);
-            }
-        } else if let (Some(problem), Some(impulses)) =
-            (problem.downcast_ref(), impulses.downcast_mut())
+        #[cfg(feature = "dim2")]
+        if let Some(problem) = problem.downcast_ref()
+            && let Some(impulses) = impulses.downcast_mut()
+        {
+            return solve_in_plane(self, problem, impulses);
+        }
+        #[cfg(feature = "dim3")]
+        if let Some(problem) = problem.downcast_ref()
+            && let Some(impulses) = impulses.downcast_mut()
         {
             return solve_in_space(self, problem, impulses);
         }
@@ -207,6 +213,7 @@ impl SolverKind {
 }
 
 /// All solvers of the plane, compiled in this crate and not where they are used.
+#[cfg(feature = "dim2")]
 fn solve_in_plane(
     kind: &mut SolverKind,
     problem: &ContactProblem<D2>,
@@ -216,6 +223,7 @@ fn solve_in_plane(
 }
 
 /// All solvers of space, likewise.
+#[cfg(feature = "dim3")]
 fn solve_in_space(
     kind: &mut SolverKind,
     problem: &ContactProblem<D3>,

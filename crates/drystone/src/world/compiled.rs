@@ -4,41 +4,30 @@
 //! lines would compile the engine once more. So what is large goes through the functions below, which
 //! are not generic.
 
-use super::{Phase, SnapshotError, StepError, StepReport, World, World2, World3};
+#[cfg(feature = "dim2")]
+use super::World2;
+#[cfg(feature = "dim3")]
+use super::World3;
+use super::{Phase, SnapshotError, StepError, StepReport, World};
 use crate::geometry::Space;
 use crate::geometry::intersect::IntersectError;
 use crate::judge::intersection_audit::Audit;
 use drystone_frame::{Frame, Stage};
 use std::any::Any;
 
-/// A world as the one of the two that it is.
-enum InSpace<P, Q> {
-    Plane(P),
-    Solid(Q),
-}
-
-impl<S: Space> World<S> {
-    fn known(&self) -> InSpace<&World2, &World3> {
-        let world: &dyn Any = self;
-        match (world.downcast_ref(), world.downcast_ref()) {
-            (Some(world), _) => InSpace::Plane(world),
-            (_, Some(world)) => InSpace::Solid(world),
-            _ => unreachable!("a space is D2 or D3"),
+/// Calls a function of the module that has the code for the world's space: a space is D2 or D3.
+macro_rules! of_space {
+    ($world:expr, $downcast:ident, $name:ident $(, $arg:ident)*) => {{
+        #[cfg(feature = "dim2")]
+        if let Some(world) = $world.$downcast::<World2>() {
+            return plane::$name(world $(, $arg)*);
         }
-    }
-
-    fn known_mut(&mut self) -> InSpace<&mut World2, &mut World3> {
-        let world: &mut dyn Any = self;
-        let known = if world.is::<World2>() {
-            world.downcast_mut().map(InSpace::Plane)
-        } else {
-            world.downcast_mut().map(InSpace::Solid)
-        };
-        match known {
-            Some(known) => known,
-            None => unreachable!("a space is D2 or D3"),
+        #[cfg(feature = "dim3")]
+        if let Some(world) = $world.$downcast::<World3>() {
+            return solid::$name(world $(, $arg)*);
         }
-    }
+        unreachable!("a space is D2 or D3")
+    }};
 }
 
 /// Defines methods of a world, and the functions for either space that do their work: `visibility
@@ -52,20 +41,18 @@ macro_rules! compiled {
         impl<S: Space> World<S> {
             $($(#[$doc])*
             $vis fn $name(&mut self $(, $arg: $type)*) -> $out {
-                match self.known_mut() {
-                    InSpace::Plane(world) => plane::$name(world $(, $arg)*),
-                    InSpace::Solid(world) => solid::$name(world $(, $arg)*),
-                }
+                let world: &mut dyn Any = self;
+                of_space!(world, downcast_mut, $name $(, $arg)*)
             })*
             $($(#[$doc_ref])*
             $vis_ref fn $name_ref(&self $(, $arg_ref: $type_ref)*) -> $out_ref {
-                match self.known() {
-                    InSpace::Plane(world) => plane::$name_ref(world $(, $arg_ref)*),
-                    InSpace::Solid(world) => solid::$name_ref(world $(, $arg_ref)*),
-                }
+                let world: &dyn Any = self;
+                of_space!(world, downcast_ref, $name_ref $(, $arg_ref)*)
             })*
         }
+        #[cfg(feature = "dim2")]
         compiled!(@of plane World2 $($name ($($arg: $type),*) -> $out = $work;)* --- $($name_ref ($($arg_ref: $type_ref),*) -> $out_ref = $work_ref;)*);
+        #[cfg(feature = "dim3")]
         compiled!(@of solid World3 $($name ($($arg: $type),*) -> $out = $work;)* --- $($name_ref ($($arg_ref: $type_ref),*) -> $out_ref = $work_ref;)*);
     };
     (

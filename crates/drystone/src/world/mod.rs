@@ -37,7 +37,11 @@ use crate::judge::Certificate;
 use crate::judge::certificate::Solution;
 use crate::judge::law::Answered;
 use crate::judge::whole_step::{Burst, StepJudge};
-use crate::math::algebra::{D2, D3, Linear};
+#[cfg(feature = "dim2")]
+use crate::math::algebra::D2;
+#[cfg(feature = "dim3")]
+use crate::math::algebra::D3;
+use crate::math::algebra::Linear;
 use crate::model::body::{Bodies, BodyId, BodyState};
 use crate::model::changes::Changes;
 use crate::model::deformable::Deformables;
@@ -51,8 +55,10 @@ use crate::strategy::velocity;
 use events::{Event, TouchRecord};
 
 /// A world in the plane.
+#[cfg(feature = "dim2")]
 pub type World2 = World<D2>;
 /// A world in space.
+#[cfg(feature = "dim3")]
 pub type World3 = World<D3>;
 
 /// What a program decides about contacts itself.

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use crate::common::pile2;
-use drystone::contact::problem::matrix::{flatten, multiply};
+use drystone::contact::problem::matrix::flatten;
 use drystone::contact::problem::{ContactProblem, Impulses, Velocities};
 use drystone::glam::{DQuat, DVec2, DVec3};
 use drystone::model::body::Motion;
@@ -39,7 +39,7 @@ fn pile3(seed: &[f64]) -> ContactProblem<drystone::D3> {
 
 /// J v, A γ − b and M⁻¹Jᵀγ three ways: by matrices, contact by contact, block by block.
 fn check<S: Space>(problem: &ContactProblem<S>, numbers: &[f64]) -> Result<(), TestCaseError> {
-    let matrices = problem.matrix_form().unwrap();
+    let matrices = problem.matrix_form();
     let mut wheel = numbers.iter().copied().cycle();
     let mut impulses = Impulses::<S>::default();
     let mut flat = Vec::new();
@@ -53,8 +53,8 @@ fn check<S: Space>(problem: &ContactProblem<S>, numbers: &[f64]) -> Result<(), T
         impulses.local.push(r);
     }
     let motion = problem.velocities(&impulses);
-    let by_matrix = multiply(&matrices.a, &flat);
-    let jv = multiply(&matrices.j, &flatten::<S>(&motion.motion));
+    let by_matrix = matrices.a.multiply(&flat);
+    let jv = matrices.j.multiply(&flatten::<S>(&motion.motion));
     for row in 0..problem.rows.len() {
         let u = problem.velocity(row, &motion);
         let offset = problem.offset_velocity(row, &motion);
@@ -125,13 +125,13 @@ fn the_sparsity_of_a_is_the_contact_graph() {
                 .add(Body::particle(shape).at(DVec2::new(x, 0.0)))
                 .unwrap();
         }
-        world.problem().matrix_form().unwrap()
+        world.problem().matrix_form()
     };
     // Structural zeros may be stored; what counts is values.
     let couples = |form: &drystone::contact::problem::matrix::MatrixForm, i: usize, j: usize| {
-        let mut unit = vec![0.0; form.a.ncols()];
+        let mut unit = vec![0.0; form.a.columns()];
         unit[2 * j] = 1.0;
-        multiply(&form.a, &unit)[2 * i] != 0.0
+        form.a.multiply(&unit)[2 * i] != 0.0
     };
     let pairs = balls(&[0.0, 1.0, 5.0, 6.0]);
     assert!(couples(&pairs, 0, 0) && !couples(&pairs, 0, 1));

@@ -7,8 +7,8 @@
 #![allow(clippy::extra_unused_type_parameters)]
 
 use super::candidates::ROUNDING;
-use crate::geometry::Space;
 use crate::geometry::ccd::distance::NOISE;
+use crate::math::algebra::Algebra;
 use crate::math::simd::{DOUBLES, Number, Quad, Wide, dispatch};
 
 /// What is seen of four pairs.
@@ -256,7 +256,7 @@ fn write<N: Number<Stored = Quad>, const FIRST: usize>(
 }
 
 #[inline(always)]
-fn edges_kernel<S: Space, V: Wide>(ways: Ways<'_>, pairs: &[[u32; 4]], all: &mut [Seen]) {
+fn edges_kernel<S: Algebra, V: Wide>(ways: Ways<'_>, pairs: &[[u32; 4]], all: &mut [Seen]) {
     let one = V::Double::splat(1.0);
     for (pairs, seen) in pairs.chunks(DOUBLES).zip(all) {
         let start = load::<V::Double>(ways[0], pairs);
@@ -270,7 +270,7 @@ fn edges_kernel<S: Space, V: Wide>(ways: Ways<'_>, pairs: &[[u32; 4]], all: &mut
 }
 
 #[inline(always)]
-fn faces_kernel<S: Space, V: Wide>(ways: Ways<'_>, pairs: &[[u32; 4]], all: &mut [Seen]) {
+fn faces_kernel<S: Algebra, V: Wide>(ways: Ways<'_>, pairs: &[[u32; 4]], all: &mut [Seen]) {
     for (pairs, seen) in pairs.chunks(DOUBLES).zip(all) {
         let start = load::<V::Double>(ways[0], pairs);
         let end = load::<V::Double>(ways[1], pairs);
@@ -286,11 +286,11 @@ fn faces_kernel<S: Space, V: Wide>(ways: Ways<'_>, pairs: &[[u32; 4]], all: &mut
 
 dispatch! {
     /// Looks at pairs of edges, four for each entry of `all`.
-    fn see_edges<S: Space>(ways: Ways<'_>, pairs: &[[u32; 4]], all: &mut [Seen]) = edges_kernel
+    fn see_edges<S: Algebra>(ways: Ways<'_>, pairs: &[[u32; 4]], all: &mut [Seen]) = edges_kernel
 }
 dispatch! {
     /// Looks at faces and vertices, four for each entry of `all`.
-    fn see_faces<S: Space>(ways: Ways<'_>, pairs: &[[u32; 4]], all: &mut [Seen]) = faces_kernel
+    fn see_faces<S: Algebra>(ways: Ways<'_>, pairs: &[[u32; 4]], all: &mut [Seen]) = faces_kernel
 }
 
 #[cfg(test)]

@@ -43,9 +43,13 @@ use std::fmt::Write;
 
 use super::ContactProblem;
 use super::check::{ProblemError, check};
-use super::local_form::{self, AnyProblem, LocalFormError};
+use super::local_form::{self, AnyProblem, DIMENSIONS, LocalFormError};
 use crate::geometry::Space;
-use crate::math::algebra::{Components, D2, D3};
+use crate::math::algebra::Components;
+#[cfg(feature = "dim2")]
+use crate::math::algebra::D2;
+#[cfg(feature = "dim3")]
+use crate::math::algebra::D3;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -143,9 +147,11 @@ pub fn from_json(text: &str) -> Result<AnyProblem, ProblemFileError> {
         return wrong("version", expected, header.version.to_string());
     }
     match header.dimension {
+        #[cfg(feature = "dim2")]
         2 => from_fields::<D2>(text).map(AnyProblem::Flat),
+        #[cfg(feature = "dim3")]
         3 => from_fields::<D3>(text).map(AnyProblem::Solid),
-        other => wrong("dimension", "2 or 3".into(), other.to_string()),
+        other => wrong("dimension", DIMENSIONS.into(), other.to_string()),
     }
 }
 
@@ -230,7 +236,9 @@ impl AnyProblem {
     #[must_use]
     pub fn contacts(&self) -> usize {
         match self {
+            #[cfg(feature = "dim2")]
             Self::Flat(problem) => problem.rows.len(),
+            #[cfg(feature = "dim3")]
             Self::Solid(problem) => problem.rows.len(),
         }
     }
@@ -238,7 +246,9 @@ impl AnyProblem {
     /// See [`to_json`].
     pub fn to_json(&self) -> Result<String, ProblemFileError> {
         match self {
+            #[cfg(feature = "dim2")]
             Self::Flat(problem) => to_json(problem),
+            #[cfg(feature = "dim3")]
             Self::Solid(problem) => to_json(problem),
         }
     }

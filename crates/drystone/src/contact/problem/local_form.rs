@@ -16,17 +16,32 @@
 
 use super::{ContactProblem, Delassus, Island, Row, Side};
 use crate::geometry::Space;
-use crate::math::algebra::{Components, D2, D3, Linear};
+#[cfg(feature = "dim2")]
+use crate::math::algebra::D2;
+#[cfg(feature = "dim3")]
+use crate::math::algebra::D3;
+use crate::math::algebra::{Components, Linear};
 use thiserror::Error;
 
 /// A problem in either dimension.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnyProblem {
     /// In the plane.
+    #[cfg(feature = "dim2")]
     Flat(ContactProblem<D2>),
     /// In space.
+    #[cfg(feature = "dim3")]
     Solid(ContactProblem<D3>),
 }
+
+/// The dimensions that this build has.
+pub(super) const DIMENSIONS: &str = if cfg!(all(feature = "dim2", feature = "dim3")) {
+    "2 or 3"
+} else if cfg!(feature = "dim2") {
+    "2 (this program is built without `dim3`)"
+} else {
+    "3 (this program is built without `dim2`)"
+};
 
 /// What is wrong with a file in local form.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -43,9 +58,11 @@ pub fn parse(text: &str) -> Result<AnyProblem, LocalFormError> {
     let mut words = Words::new(text);
     words.keyword("dimension")?;
     match words.count("the dimension")? {
+        #[cfg(feature = "dim2")]
         2 => read::<D2>(&mut words).map(AnyProblem::Flat),
+        #[cfg(feature = "dim3")]
         3 => read::<D3>(&mut words).map(AnyProblem::Solid),
-        other => Err(words.error(format!("the dimension must be 2 or 3, not {other}"))),
+        other => Err(words.error(format!("the dimension must be {DIMENSIONS}, not {other}"))),
     }
 }
 

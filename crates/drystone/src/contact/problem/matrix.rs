@@ -4,11 +4,10 @@
 //! Columns of J and rows of M come in the order of bodies, each with `DIM` linear and
 //! `SPIN_DIM` angular coordinates. The stepper never builds any of this.
 
-use faer::sparse::{SparseColMat, Triplet};
-
 use super::{ContactProblem, Side};
 use crate::geometry::Space;
 use crate::math::algebra::Components;
+use crate::math::sparse_matrix::SparseMatrix;
 
 /// J, M⁻¹, A = J M⁻¹ Jᵀ and b of a contact problem.
 ///
@@ -16,23 +15,19 @@ use crate::math::algebra::Components;
 #[derive(Clone, Debug)]
 pub struct MatrixForm {
     /// Contact coordinates × body coordinates.
-    pub j: SparseColMat<u32, f64>,
+    pub j: SparseMatrix,
     /// Inverse masses and inertias, block diagonal.
-    pub inv_m: SparseColMat<u32, f64>,
+    pub inv_m: SparseMatrix,
     /// Contact coordinates, symmetric.
-    pub a: SparseColMat<u32, f64>,
+    pub a: SparseMatrix,
     /// One number for each contact coordinate, m/s.
     pub b: Vec<f64>,
 }
 
-/// Why the matrices could not be built.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the contact matrices could not be built: {0}")]
-pub struct MatrixError(String);
-
 impl<S: Space> ContactProblem<S> {
     /// Builds the matrices.
-    pub fn matrix_form(&self) -> Result<MatrixForm, MatrixError> {
+    #[must_use]
+    pub fn matrix_form(&self) -> MatrixForm {
         let per_body = S::DIM + S::SPIN_DIM;
         let unknowns = S::DIM * self.rows.len();
         let coordinates = per_body * self.responses.len();
@@ -46,10 +41,10 @@ impl<S: Space> ContactProblem<S> {
                 let axis = S::column(&row.basis, k);
                 let at = (S::DIM * i + k) as u32;
                 side_entries::<S>(&row.a, axis, -1.0, |column, value| {
-                    j.push(Triplet::new(at, column, value));
+                    j.push((at, column, value));
                 });
                 side_entries::<S>(&row.b, axis, 1.0, |column, value| {
-                    j.push(Triplet::new(at, column, value));
+                    j.push((at, column, value));
                 });
                 b.push(-free.component(k));
             }
@@ -59,28 +54,22 @@ impl<S: Space> ContactProblem<S> {
             let at = per_body * body;
             for k in 0..S::DIM {
                 let value = response.inv_mass.component(k);
-                inv_m.push(Triplet::new((at + k) as u32, (at + k) as u32, value));
+                inv_m.push(((at + k) as u32, (at + k) as u32, value));
             }
             for k in 0..S::SPIN_DIM {
                 let unit = S::Spin::default().with_component(k, 1.0);
                 let column = S::apply_inertia(&response.inv_inertia, unit);
                 for l in 0..S::SPIN_DIM {
                     let (row, col) = (at + S::DIM + l, at + S::DIM + k);
-                    inv_m.push(Triplet::new(row as u32, col as u32, column.component(l)));
+                    inv_m.push((row as u32, col as u32, column.component(l)));
                 }
             }
         }
 
-        let failed = |e: faer::sparse::CreationError| MatrixError(format!("{e:?}"));
-        let j = SparseColMat::try_new_from_triplets(unknowns, coordinates, &j).map_err(failed)?;
-        let inv_m = SparseColMat::try_new_from_triplets(coordinates, coordinates, &inv_m)
-            .map_err(failed)?;
-        let transposed = j
-            .transpose()
-            .to_col_major()
-            .map_err(|e| MatrixError(format!("{e:?}")))?;
-        let a = &j * &(&inv_m * &transposed);
-        Ok(MatrixForm { j, inv_m, a, b })
+        let j = SparseMatrix::from_entries([unknowns, coordinates], j);
+        let inv_m = SparseMatrix::from_entries([coordinates, coordinates], inv_m);
+        let a = j.times(&inv_m.times(&j.transposed()));
+        MatrixForm { j, inv_m, a, b }
     }
 }
 
@@ -118,19 +107,6 @@ fn side_entries<S: Space>(
             }
         }
     }
-}
-
-/// y = matrix · x, for tests and small oracles.
-#[must_use]
-pub fn multiply(matrix: &SparseColMat<u32, f64>, x: &[f64]) -> Vec<f64> {
-    let mut y = vec![0.0; matrix.nrows()];
-    for (col, &x) in x.iter().enumerate().take(matrix.ncols()) {
-        let rows = matrix.symbolic().row_idx_of_col_raw(col);
-        for (row, value) in rows.iter().zip(matrix.val_of_col(col)) {
-            y[*row as usize] += value * x;
-        }
-    }
-    y
 }
 
 /// A world velocity as one column, in the order of J's columns.

@@ -15,7 +15,7 @@
 
 use super::domain_coupling::Crossings;
 use super::domain_lanes::{Row, Slots, Symmetric, Teams};
-use crate::geometry::Space;
+use crate::math::algebra::Algebra;
 use crate::math::simd::{Column, Wide, dispatch};
 use crate::parallel::shared_slice::SharedSlice;
 use std::ops::Range;
@@ -200,7 +200,7 @@ fn note<V: Wide>(all: &mut f64, brief: &mut V, is_due: bool) {
 }
 
 #[inline(always)]
-fn begin_kernel<S: Space, V: Wide>(
+fn begin_kernel<S: Algebra, V: Wide>(
     teams: &Teams,
     rows: Range<usize>,
     vectors: &Vectors<'_>,
@@ -216,7 +216,7 @@ fn begin_kernel<S: Space, V: Wide>(
 }
 
 #[inline(always)]
-fn back_kernel<S: Space, V: Wide>(
+fn back_kernel<S: Algebra, V: Wide>(
     teams: &Teams,
     rows: Range<usize>,
     vectors: &Vectors<'_>,
@@ -237,7 +237,7 @@ fn back_kernel<S: Space, V: Wide>(
 }
 
 #[inline(always)]
-fn forth_kernel<S: Space, V: Wide>(
+fn forth_kernel<S: Algebra, V: Wide>(
     teams: &Teams,
     rows: Range<usize>,
     vectors: &Vectors<'_>,
@@ -261,7 +261,7 @@ fn forth_kernel<S: Space, V: Wide>(
 }
 
 #[inline(always)]
-fn step_kernel<S: Space, V: Wide>(
+fn step_kernel<S: Algebra, V: Wide>(
     (teams, rows): (&Teams, Range<usize>),
     vectors: &Vectors<'_>,
     step: f32,
@@ -285,7 +285,7 @@ fn step_kernel<S: Space, V: Wide>(
 
 dispatch! {
     /// r̂ of r, which is where answers are, and rᵀP⁻¹r.
-    fn begin<S: Space>(
+    fn begin<S: Algebra>(
         teams: &Teams,
         rows: Range<usize>,
         vectors: &Vectors<'_>,
@@ -294,7 +294,7 @@ dispatch! {
 }
 dispatch! {
     /// The next direction p̂, which has `turn` of the last one in it, and t.
-    fn back<S: Space>(
+    fn back<S: Algebra>(
         teams: &Teams,
         rows: Range<usize>,
         vectors: &Vectors<'_>,
@@ -303,7 +303,7 @@ dispatch! {
 }
 dispatch! {
     /// What the matrix makes of t, and pᵀHp.
-    fn forth<S: Space>(
+    fn forth<S: Algebra>(
         teams: &Teams,
         rows: Range<usize>,
         vectors: &Vectors<'_>,
@@ -312,7 +312,7 @@ dispatch! {
 }
 dispatch! {
     /// Goes a step along t, and gives rᵀP⁻¹r.
-    fn step<S: Space>(
+    fn step<S: Algebra>(
         team: (&Teams, Range<usize>),
         vectors: &Vectors<'_>,
         size: f32,

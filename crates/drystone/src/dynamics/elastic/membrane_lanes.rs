@@ -23,7 +23,7 @@
 #![allow(clippy::extra_unused_type_parameters)]
 
 use super::block_rows::Block3;
-use crate::geometry::Space;
+use crate::math::algebra::Algebra;
 use crate::math::simd::{DOUBLES, Number, Quad, Wide, dispatch};
 use crate::model::deformable::triangle::AtRest;
 use crate::parallel::shared_slice::SharedSlice;
@@ -205,7 +205,7 @@ fn without_compression<N: Number>(s: Three<N>) -> Three<N> {
 }
 
 #[inline(always)]
-fn states_kernel<S: Space, V: Wide>(
+fn states_kernel<S: Algebra, V: Wide>(
     membranes: &Membranes,
     fours: Range<usize>,
     places: &[[f64; 3]],
@@ -297,7 +297,7 @@ fn side<V: Wide>(
 }
 
 #[inline(always)]
-fn links_kernel<S: Space, V: Wide>(
+fn links_kernel<S: Algebra, V: Wide>(
     (membranes, states): (&Membranes, &SharedSlice<'_, State>),
     fours: Range<usize>,
     (bending, step): (&[[f64; 2]], [f64; 2]),
@@ -352,7 +352,7 @@ fn links_kernel<S: Space, V: Wide>(
 dispatch! {
     /// Works F, S and S⁺ of some fours of triangles out, with nodes at these places (m), four
     /// entries of `states` for each.
-    fn write_states<S: Space>(
+    fn write_states<S: Algebra>(
         membranes: &Membranes,
         fours: Range<usize>,
         places: &[[f64; 3]],
@@ -362,7 +362,7 @@ dispatch! {
 dispatch! {
     /// Writes blocks (kg) and tensions (N/m) of some fours of links, with bending of this stiffness
     /// (N/m) and damping (N·s/m) and for dt D + `share` K. Lists begin with the first of them.
-    fn write_links<S: Space>(
+    fn write_links<S: Algebra>(
         from: (&Membranes, &SharedSlice<'_, State>),
         fours: Range<usize>,
         bending: (&[[f64; 2]], [f64; 2]),

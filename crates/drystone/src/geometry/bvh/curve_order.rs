@@ -15,9 +15,8 @@
 //! apart if they are so along the same axis, on the same side, at all of those times. With one time
 //! that is the plain test of boxes.
 
-use crate::geometry::Space;
 use crate::geometry::shape::Bounds;
-use crate::math::algebra::Components;
+use crate::math::algebra::{Algebra, Components};
 use crate::math::simd::{Four, Which};
 use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
@@ -43,7 +42,7 @@ impl Small<1> {
     /// A step of single precision is more than a difference in double precision and a conversion
     /// round away. What is beyond all numbers of single precision is as far as these go: infinite
     /// bounds are those of places that no box has.
-    fn around<S: Space>(bounds: &Bounds<S>, origin: S::Vector) -> Self {
+    fn around<S: Algebra>(bounds: &Bounds<S>, origin: S::Vector) -> Self {
         let lower = (bounds.lower - origin).to_array3();
         let upper = (bounds.upper - origin).to_array3();
         Self {
@@ -152,7 +151,7 @@ fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
 
 /// The tree. It owns its buffers: once warm it does not allocate.
 #[derive(Clone, Debug)]
-pub(crate) struct BoxTree<S: Space, const T: usize = 1> {
+pub(crate) struct BoxTree<S: Algebra, const T: usize = 1> {
     /// Morton code and number of every box, sorted.
     order: Vec<(u64, u32)>,
     /// The groups of all levels, the boxes' own first and the top one last.
@@ -162,7 +161,7 @@ pub(crate) struct BoxTree<S: Space, const T: usize = 1> {
     space: std::marker::PhantomData<S>,
 }
 
-impl<S: Space, const T: usize> Default for BoxTree<S, T> {
+impl<S: Algebra, const T: usize> Default for BoxTree<S, T> {
     fn default() -> Self {
         Self {
             order: Vec::new(),
@@ -173,7 +172,7 @@ impl<S: Space, const T: usize> Default for BoxTree<S, T> {
     }
 }
 
-impl<S: Space> BoxTree<S> {
+impl<S: Algebra> BoxTree<S> {
     /// Sorts the boxes anew, along a curve through the box around all, and fits the tree.
     pub(crate) fn rebuild(
         &mut self,
@@ -199,7 +198,7 @@ impl<S: Space> BoxTree<S> {
     }
 }
 
-impl<S: Space, const T: usize> BoxTree<S, T> {
+impl<S: Algebra, const T: usize> BoxTree<S, T> {
     /// Sorts boxes along a curve through the box around all.
     pub(crate) fn sort(&mut self, all: &Bounds<S>, boxes: impl Iterator<Item = Bounds<S>>) {
         let curve = Curve::over(all);
@@ -366,7 +365,7 @@ impl<S: Space, const T: usize> BoxTree<S, T> {
 
 /// Tests the boxes of one group of a tree against those of one group of another.
 #[inline]
-fn meet<S: Space, const T: usize>(
+fn meet<S: Algebra, const T: usize>(
     (leaf, own): (usize, &BoxTree<S, T>),
     (met, other): (usize, &BoxTree<S, T>),
     found: &mut impl FnMut(u32, u32),
@@ -384,13 +383,13 @@ fn meet<S: Space, const T: usize>(
 }
 
 /// A Morton curve through a box.
-struct Curve<S: Space> {
+struct Curve<S: Algebra> {
     lower: S::Vector,
     /// Cells in each axis per metre of twice the centre.
     scale: S::Vector,
 }
 
-impl<S: Space> Curve<S> {
+impl<S: Algebra> Curve<S> {
     /// Bits of each axis in a code.
     const BITS: usize = 63 / S::DIM;
 

@@ -4,15 +4,14 @@
 //! state from step to step, and nothing to go stale. Every box then asks the tree which boxes overlap
 //! it. Both parts take n log n steps as long as the boxes do not all overlap each other.
 
-use crate::geometry::Space;
 use crate::geometry::shape::Bounds;
-use crate::math::algebra::Components;
+use crate::math::algebra::{Algebra, Components};
 
 /// Boxes in a leaf at most: few enough to test one by one, enough to keep the tree small.
 const LEAF: usize = 4;
 
 #[derive(Clone, Debug)]
-struct Node<S: Space> {
+struct Node<S: Algebra> {
     bounds: Bounds<S>,
     /// First item and number of items below this node.
     start: u32,
@@ -23,20 +22,20 @@ struct Node<S: Space> {
 
 /// A tree over boxes.
 #[derive(Clone, Debug)]
-pub(crate) struct Tree<S: Space> {
+pub(crate) struct Tree<S: Algebra> {
     /// Depth first: a node's subtree follows it.
     nodes: Vec<Node<S>>,
     /// Indices of boxes, grouped by leaf.
     items: Vec<u32>,
 }
 
-impl<S: Space> Default for Tree<S> {
+impl<S: Algebra> Default for Tree<S> {
     fn default() -> Self {
         Self::new(&[])
     }
 }
 
-impl<S: Space> Tree<S> {
+impl<S: Algebra> Tree<S> {
     /// Builds the tree of these boxes.
     #[must_use]
     pub(crate) fn new(boxes: &[Bounds<S>]) -> Self {
@@ -130,7 +129,7 @@ impl<S: Space> Tree<S> {
     }
 }
 
-fn longest_axis<S: Space>(bounds: &Bounds<S>) -> usize {
+fn longest_axis<S: Algebra>(bounds: &Bounds<S>) -> usize {
     let size = bounds.upper - bounds.lower;
     let mut longest = 0;
     for axis in 1..S::DIM {
@@ -142,7 +141,7 @@ fn longest_axis<S: Space>(bounds: &Bounds<S>) -> usize {
 }
 
 /// Calls `found(i, j)` with i < j for every two boxes that overlap, each pair once.
-pub(crate) fn overlapping_pairs<S: Space>(
+pub(crate) fn overlapping_pairs<S: Algebra>(
     boxes: &[Bounds<S>],
     mut found: impl FnMut(usize, usize),
 ) {

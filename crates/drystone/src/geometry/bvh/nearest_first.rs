@@ -7,9 +7,8 @@
 //! Why not [`crate::geometry::bvh::median_split::Tree`]: that one asks each box for all that overlap it, in one
 //! pass through memory without a stack, and knows no order of nearness.
 
-use crate::geometry::Space;
 use crate::geometry::shape::Bounds;
-use crate::math::algebra::{Components, Linear};
+use crate::math::algebra::{Algebra, Components, Linear};
 
 /// Boxes in a leaf at most.
 const LEAF: usize = 4;
@@ -18,7 +17,7 @@ const LEAF: usize = 4;
 const ROUNDING: f64 = 1e-12;
 
 #[derive(Clone, Debug)]
-struct Node<S: Space> {
+struct Node<S: Algebra> {
     bounds: Bounds<S>,
     /// First item and number of items below this node.
     start: u32,
@@ -29,13 +28,13 @@ struct Node<S: Space> {
 
 /// The tree. It keeps the boxes, a little grown so that rounding loses nothing at their faces.
 #[derive(Clone, Debug)]
-pub(crate) struct NearestFirstTree<S: Space> {
+pub(crate) struct NearestFirstTree<S: Algebra> {
     nodes: Vec<Node<S>>,
     /// Numbers and boxes of the items, leaf after leaf.
     items: Vec<(u32, Bounds<S>)>,
 }
 
-impl<S: Space> NearestFirstTree<S> {
+impl<S: Algebra> NearestFirstTree<S> {
     /// The tree of these numbered boxes.
     pub(crate) fn new(mut items: Vec<(u32, Bounds<S>)>) -> Self {
         for (_, bounds) in &mut items {
@@ -94,7 +93,7 @@ impl<S: Space> NearestFirstTree<S> {
 
 /// Adds the tree of `items`, the first of which is number `start` of all. Split at the median
 /// of the longest side; ties go by number, so that the tree is the same every time.
-fn build<S: Space>(nodes: &mut Vec<Node<S>>, items: &mut [(u32, Bounds<S>)], start: usize) {
+fn build<S: Algebra>(nodes: &mut Vec<Node<S>>, items: &mut [(u32, Bounds<S>)], start: usize) {
     let Some(bounds) = items.iter().map(|item| item.1).reduce(Bounds::union) else {
         return;
     };
@@ -130,7 +129,7 @@ fn build<S: Space>(nodes: &mut Vec<Node<S>>, items: &mut [(u32, Bounds<S>)], sta
 
 /// A line on which something moves, ready to be cut by many boxes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Path<S: Space> {
+pub(crate) struct Path<S: Algebra> {
     start: S::Vector,
     /// One over each component of the unit direction; infinite where it is 0.
     inverse: S::Vector,
@@ -138,7 +137,7 @@ pub(crate) struct Path<S: Space> {
     half: S::Vector,
 }
 
-impl<S: Space> Path<S> {
+impl<S: Algebra> Path<S> {
     /// The path of the centre of a box with these half edges.
     pub(crate) fn new(start: S::Vector, direction: S::Vector, half: S::Vector) -> Self {
         let inverse = (0..S::DIM).fold(direction, |v, axis| {
@@ -170,7 +169,7 @@ impl<S: Space> Path<S> {
 
 /// Signed distance of a point from a box in m. Everything in the box is at least as far: a
 /// point outside is no nearer to it, and one inside lies no deeper in it.
-pub(crate) fn distance_to<S: Space>(bounds: &Bounds<S>, point: S::Vector) -> f64 {
+pub(crate) fn distance_to<S: Algebra>(bounds: &Bounds<S>, point: S::Vector) -> f64 {
     let (below, above) = (bounds.lower - point, point - bounds.upper);
     let apart = below.upper(above);
     let outside = apart.upper(S::Vector::default()).length();

@@ -30,10 +30,9 @@ mod candidates;
 use thiserror::Error;
 
 use super::clusters::Clusters;
-use crate::geometry::Space;
 use crate::geometry::bvh::curve_order::BoxTree;
 use crate::geometry::shape::Bounds;
-use crate::math::algebra::{Components, D2, D3, Linear};
+use crate::math::algebra::{Algebra, Components, D2, D3, Linear};
 use std::ops::Range;
 
 /// Edges and faces by the numbers of their vertices.
@@ -84,7 +83,7 @@ pub enum BroadError {
 
 /// The broad phase with its trees and lists, to be kept from step to step.
 #[derive(Clone, Debug)]
-pub struct BroadPhase<S: Space> {
+pub struct BroadPhase<S: Algebra> {
     boxes: Vec<Bounds<S>>,
     /// The box around all.
     all: Bounds<S>,
@@ -100,7 +99,7 @@ pub struct BroadPhase<S: Space> {
     clusters: Clusters,
 }
 
-impl<S: Space> Default for BroadPhase<S> {
+impl<S: Algebra> Default for BroadPhase<S> {
     fn default() -> Self {
         Self {
             boxes: Vec::new(),
@@ -147,7 +146,7 @@ pub(crate) enum Fit {
     Again,
 }
 
-impl<S: Space> BroadPhase<S> {
+impl<S: Algebra> BroadPhase<S> {
     /// Swept boxes of the vertices, each grown by what `grow` says of it (m), so that two are
     /// apart only if farther than both together.
     fn sweep_vertices(
@@ -389,7 +388,7 @@ impl BroadPhase<D2> {
 }
 
 /// The box that no other overlaps.
-fn nowhere<S: Space>() -> Bounds<S> {
+fn nowhere<S: Algebra>() -> Bounds<S> {
     Bounds {
         lower: S::Vector::splat(f64::INFINITY),
         upper: S::Vector::splat(f64::NEG_INFINITY),
@@ -401,7 +400,7 @@ fn sort(pairs: &mut [[u32; 2]]) {
 }
 
 /// The box with every face moved out by at least `grow` metres, in spite of rounding.
-fn grown_outwards<S: Space>(bounds: &Bounds<S>, grow: f64) -> Bounds<S> {
+fn grown_outwards<S: Algebra>(bounds: &Bounds<S>, grow: f64) -> Bounds<S> {
     let mut grown = bounds.grown(grow);
     for axis in 0..S::DIM {
         let lower = grown.lower.component(axis).next_down();

@@ -95,8 +95,7 @@ mod separating_direction;
 
 use glamx::DVec3;
 
-use crate::geometry::Space;
-use crate::math::algebra::Components;
+use crate::math::algebra::{Algebra, Components};
 use additive_advancement::first_touch;
 use plane_proof::{Differences, Prepared};
 
@@ -194,7 +193,7 @@ pub fn edge_edge(
 /// The rows are the point and the edge's two ends, at t = 0 and t = 1; what else is said at
 /// [`vertex_face`] holds. In the plane this is the vertex-edge query.
 #[must_use]
-pub fn point_edge<S: Space>(
+pub fn point_edge<S: Algebra>(
     start: &[S::Vector; 3],
     end: &[S::Vector; 3],
     separation: f64,
@@ -217,7 +216,7 @@ pub fn point_edge<S: Space>(
 ///
 /// The rows are the points at t = 0 and t = 1; what else is said at [`vertex_face`] holds.
 #[must_use]
-pub fn point_point<S: Space>(
+pub fn point_point<S: Algebra>(
     start: &[S::Vector; 2],
     end: &[S::Vector; 2],
     separation: f64,

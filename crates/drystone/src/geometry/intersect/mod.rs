@@ -22,10 +22,9 @@ mod predicates;
 use glamx::{DVec2, DVec3};
 use thiserror::Error;
 
-use crate::geometry::Space;
 use crate::geometry::bvh::median_split::Tree;
 use crate::geometry::shape::Bounds;
-use crate::math::algebra::{Components, D2, D3, Linear};
+use crate::math::algebra::{Algebra, Components, D2, D3, Linear};
 
 pub use predicates::{segment_meets_triangle, segments_meet_in_plane, segments_meet_in_space};
 
@@ -119,7 +118,7 @@ pub fn edges_in_space(
     edge_pairs::<D3>(vertices, edges, segments_meet_in_space)
 }
 
-fn edge_pairs<S: Space>(
+fn edge_pairs<S: Algebra>(
     vertices: &[S::Vector],
     edges: &[[u32; 2]],
     meet: impl Fn([S::Vector; 2], [S::Vector; 2]) -> bool,
@@ -143,7 +142,7 @@ fn edge_pairs<S: Space>(
 }
 
 /// The vertices times a power of two that brings the largest coordinate near 1.
-fn scaled<S: Space>(vertices: &[S::Vector]) -> Result<Vec<S::Vector>, IntersectError> {
+fn scaled<S: Algebra>(vertices: &[S::Vector]) -> Result<Vec<S::Vector>, IntersectError> {
     if let Some(vertex) = vertices.iter().position(|v| !v.is_finite()) {
         return Err(IntersectError::NotFinite { vertex });
     }
@@ -174,7 +173,7 @@ fn check<const K: usize>(
     Ok(())
 }
 
-fn boxes_of<S: Space, const K: usize>(
+fn boxes_of<S: Algebra, const K: usize>(
     vertices: &[S::Vector],
     primitives: &[[u32; K]],
 ) -> Vec<Bounds<S>> {
@@ -185,7 +184,7 @@ fn boxes_of<S: Space, const K: usize>(
         .collect()
 }
 
-fn bounds_of<S: Space>(points: &[S::Vector]) -> Bounds<S> {
+fn bounds_of<S: Algebra>(points: &[S::Vector]) -> Bounds<S> {
     let all = Bounds {
         lower: S::Vector::splat(f64::INFINITY),
         upper: S::Vector::splat(f64::NEG_INFINITY),

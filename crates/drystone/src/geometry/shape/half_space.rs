@@ -4,6 +4,7 @@
 //! rim: its lowest point and the two at ±120° hold it flat, and the lowest point of the other
 //! end holds it on its side. All of them carry identifiers that last while the body rolls.
 
+#[cfg(feature = "dim3")]
 use glamx::{DVec2, DVec3};
 
 /// A point of a body with the number of its feature.
@@ -11,6 +12,7 @@ pub(crate) type Support<V> = (V, u32);
 
 /// The rim points of a disk of radius `radius` around `center` with unit axis y, seen along
 /// `down` (in the body's axes): the lowest, then the two at ±120° from it.
+#[cfg(feature = "dim3")]
 fn rim(center: DVec3, radius: f64, down: DVec3) -> [DVec3; 3] {
     let flat = DVec2::new(down.x, down.z);
     // Exactly upright: any direction is lowest, take x.
@@ -29,6 +31,7 @@ fn rim(center: DVec3, radius: f64, down: DVec3) -> [DVec3; 3] {
 }
 
 /// The points of a cylinder (axis y) that can be lowest along `down`.
+#[cfg(feature = "dim3")]
 pub(crate) fn cylinder(half_height: f64, radius: f64, down: DVec3) -> Vec<Support<DVec3>> {
     let sign = if down.y > 0.0 { 1.0 } else { -1.0 };
     let lower = rim(DVec3::new(0.0, sign * half_height, 0.0), radius, down);
@@ -44,6 +47,7 @@ pub(crate) fn cylinder(half_height: f64, radius: f64, down: DVec3) -> Vec<Suppor
 }
 
 /// The points of a cone (axis y, tip at +y) that can be lowest along `down`.
+#[cfg(feature = "dim3")]
 pub(crate) fn cone(half_height: f64, radius: f64, down: DVec3) -> Vec<Support<DVec3>> {
     let base = rim(DVec3::new(0.0, -half_height, 0.0), radius, down);
     vec![
@@ -54,7 +58,7 @@ pub(crate) fn cone(half_height: f64, radius: f64, down: DVec3) -> Vec<Support<DV
     ]
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "dim3"))]
 mod tests {
     use super::*;
 

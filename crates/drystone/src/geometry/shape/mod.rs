@@ -14,53 +14,72 @@
 //! on a half-space, balls and capsules on all of these) are our own: they keep every corner of
 //! exactly aligned faces and give contacts identifiers that last.
 
+#[cfg(feature = "dim3")]
 mod box_box;
+#[cfg(feature = "dim3")]
 mod box_segment;
+#[cfg(feature = "dim3")]
 mod decompose;
 mod error;
 mod half_space;
 mod internal_edges;
 mod linear_cast;
+#[cfg(feature = "dim3")]
 mod mpr;
 mod pairs;
+#[cfg(feature = "dim2")]
 mod planar;
+mod point_segment;
+#[cfg(feature = "dim2")]
 mod polygon;
+#[cfg(feature = "dim2")]
 mod polygon_round;
+#[cfg(feature = "dim3")]
 mod polyhedron;
+#[cfg(feature = "dim3")]
 mod polyhedron_round;
+#[cfg(feature = "dim3")]
 mod polyhedron_sat;
 mod queries;
+#[cfg(feature = "dim2")]
 mod rounded_polygon;
+#[cfg(feature = "dim3")]
 mod rounded_polyhedron;
+#[cfg(feature = "dim3")]
 mod segment_segment;
 mod skeleton;
 pub(crate) mod space;
+#[cfg(feature = "dim3")]
 mod spatial;
+#[cfg(feature = "dim3")]
 mod spatial_surface;
 mod surface_pairs;
 
+#[cfg(feature = "dim3")]
 pub use decompose::Decomposition;
 pub use error::ShapeError;
+#[cfg(feature = "dim2")]
 pub use planar::Shape2;
 pub use skeleton::Skeleton;
+#[cfg(feature = "dim3")]
 pub use spatial::Shape3;
 
 use crate::geometry::Space;
-use crate::math::algebra::{Components, Linear};
+use crate::math::algebra::{Algebra, Components, Linear};
 use drystone_frame::Part;
 use serde::{Deserialize, Serialize};
 
 /// Where something is: a point and an orientation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub struct Pose<S: Space> {
+pub struct Pose<S: Algebra> {
     /// Position in m.
     pub position: S::Vector,
     /// Orientation.
     pub rotation: S::Rotation,
 }
 
-impl<S: Space> Pose<S> {
+impl<S: Algebra> Pose<S> {
     /// A pose without rotation.
     #[must_use]
     pub fn at(position: S::Vector) -> Self {
@@ -97,14 +116,14 @@ pub struct MassProperties<S: Space> {
 /// An axis-aligned box.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub struct Bounds<S: Space> {
+pub struct Bounds<S: Algebra> {
     /// Lower corner in m.
     pub lower: S::Vector,
     /// Upper corner in m.
     pub upper: S::Vector,
 }
 
-impl<S: Space> Bounds<S> {
+impl<S: Algebra> Bounds<S> {
     /// The box grown by `margin` metres on every side.
     #[must_use]
     pub fn grown(self, margin: f64) -> Self {

@@ -7,8 +7,8 @@
 
 use glamx::DVec2;
 
+use super::point_segment::closest_on_segment;
 use super::polygon::{self, LocalContact, outward};
-use super::segment_segment::closest_on_segment;
 
 /// A polygon of one, two or more corners (counter-clockwise) with a radius around it.
 #[derive(Clone, Copy, Debug)]

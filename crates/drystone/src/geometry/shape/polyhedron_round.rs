@@ -13,9 +13,10 @@
 use glamx::DVec3;
 
 use super::box_segment;
+use super::point_segment::closest_on_segment;
 use super::polyhedron::Polyhedron;
 use super::polyhedron_sat::{CORNER, CUT, EDGE, FACE_PREFERENCE, LocalContact};
-use super::segment_segment::{Rod, closest_of_segments, closest_on_segment};
+use super::segment_segment::{Rod, closest_of_segments};
 
 /// The closest points of a polyhedron and a segment, in the polyhedron's axes.
 #[derive(Clone, Copy, Debug)]

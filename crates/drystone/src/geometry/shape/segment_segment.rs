@@ -5,6 +5,7 @@
 //! closest points. Where two capsules lie side by side one point would let them rock; then the
 //! two ends of the stretch they share are the points.
 
+use super::point_segment::closest_on_segment;
 use super::{ContactPoint, FeatureId};
 use crate::geometry::Space;
 use crate::math::algebra::Linear;
@@ -14,18 +15,6 @@ const SIDE_BY_SIDE: f64 = 0.05;
 
 /// Feature numbers of a capsule: its ends are 0 and 1, all between them is this.
 pub(crate) const SHAFT: u32 = 2;
-
-/// Where along a segment (0 to 1) the point nearest to `point` is.
-#[inline]
-pub(crate) fn closest_on_segment<V: Linear>(point: V, [from, to]: [V; 2]) -> f64 {
-    let along = to - from;
-    let square = along.dot(along);
-    if square > 0.0 {
-        (along.dot(point - from) / square).clamp(0.0, 1.0)
-    } else {
-        0.0
-    }
-}
 
 /// Where along two segments (0 to 1 each) their closest points are.
 ///

@@ -8,8 +8,10 @@
 //! something are outside of it, all of it is.
 
 use glamx::{DPose2, DPose3, DVec2, DVec3};
+#[cfg(feature = "dim3")]
 use std::collections::BTreeSet;
 
+#[cfg(feature = "dim3")]
 use super::polyhedron::Polyhedron;
 
 /// Sides of what stands in for a circle.
@@ -45,6 +47,7 @@ impl Skeleton {
     }
 
     /// A closed or open line of points in the plane.
+    #[cfg(feature = "dim2")]
     pub(super) fn of_outline(points: &[DVec2], is_closed: bool, radius: f64) -> Self {
         let count = points.len() as u32;
         let last = (is_closed && count > 2).then(|| [count - 1, 0]);
@@ -58,6 +61,7 @@ impl Skeleton {
     }
 
     /// A convex polyhedron, its faces cut into fans.
+    #[cfg(feature = "dim3")]
     pub(super) fn of_polyhedron(hull: &Polyhedron, radius: f64) -> Self {
         let fan = |corners: &Vec<u32>| -> Vec<[u32; 3]> {
             let pairs = corners.windows(2).skip(1);
@@ -72,6 +76,7 @@ impl Skeleton {
     }
 
     /// Triangles with all of their sides.
+    #[cfg(feature = "dim3")]
     pub(super) fn of_triangles(points: &[DVec3], faces: &[[u32; 3]]) -> Self {
         let sides = faces.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]);
         let edges: BTreeSet<[u32; 2]> = sides.map(|[a, b]| [a.min(b), a.max(b)]).collect();
@@ -84,6 +89,7 @@ impl Skeleton {
     }
 
     /// A prism or (`has_tip`) a pyramid drawn into a cylinder or a cone around y.
+    #[cfg(feature = "dim3")]
     pub(super) fn of_revolution(half: f64, radius: f64, has_tip: bool, rounding: f64) -> Self {
         Self {
             radius: rounding,

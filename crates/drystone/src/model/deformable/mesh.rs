@@ -1,9 +1,8 @@
 //! Meshes of deformables: generators, checks, surfaces.
 
 use super::DeformError;
-use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::math::algebra::{Components, D2, D3, Linear};
+use crate::math::algebra::{Algebra, Components, D2, D3, Linear};
 use glamx::{DVec2, DVec3};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +33,7 @@ impl Cells {
 
 /// A mesh at rest.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mesh<S: Space> {
+pub struct Mesh<S: Algebra> {
     /// Where the nodes are, m.
     pub vertices: Vec<S::Vector>,
     /// What joins them.
@@ -48,7 +47,7 @@ pub(crate) struct Surface {
     pub(crate) edges: Vec<[u32; 2]>,
 }
 
-impl<S: Space> Mesh<S> {
+impl<S: Algebra> Mesh<S> {
     /// A straight rope of `segments` equal pieces from one point to another.
     #[must_use]
     pub fn rope(from: S::Vector, to: S::Vector, segments: u32) -> Self {

@@ -1,9 +1,8 @@
 //! Candidates on several threads, from trees that are kept: all of them, or those of a few vertices.
 
 use super::{BroadError, BroadPhase, Fit, Mesh, Met, Swept, check, check_separation};
-use crate::geometry::Space;
 use crate::geometry::bvh::curve_order::BoxTree;
-use crate::math::algebra::vector;
+use crate::math::algebra::{Algebra, vector};
 use crate::parallel::thread_pool;
 use glamx::DVec3;
 
@@ -12,7 +11,7 @@ const OLD: u32 = 16;
 /// Groups of boxes that a thread takes at a time.
 const PIECE: usize = 64;
 
-impl<S: Space> BroadPhase<S> {
+impl<S: Algebra> BroadPhase<S> {
     /// What `keep` makes of every candidate, or of those with a vertex that is `asked` about, where
     /// nothing but the ends and the reach of such vertices have changed since the last search. The
     /// trees are those of the last sweep until they are old, so the order is not always the same:

@@ -31,7 +31,7 @@
 
 use super::primitive_pairs::{Eight, dot, less};
 use super::swept_vertices::Point;
-use crate::geometry::Space;
+use crate::math::algebra::Algebra;
 use crate::math::simd::{Column, LANES, Wide, dispatch};
 use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
@@ -139,7 +139,7 @@ impl KeptPairs {
 }
 
 #[inline(always)]
-fn hold_kernel<S: Space, V: Wide>(cores: &[Point], blocks: &[Block], answers: &mut [Column]) {
+fn hold_kernel<S: Algebra, V: Wide>(cores: &[Point], blocks: &[Block], answers: &mut [Column]) {
     for (block, answers) in blocks.iter().zip(answers) {
         let [mut first, mut second] = [[0; LANES]; 2];
         for lane in 0..LANES {
@@ -172,5 +172,5 @@ fn hold_kernel<S: Space, V: Wide>(cores: &[Point], blocks: &[Block], answers: &m
 dispatch! {
     /// Says of each pair whether its proof holds (1), given the cores of all clusters with the sum
     /// of their reach and changes of form.
-    fn hold<S: Space>(cores: &[Point], blocks: &[Block], answers: &mut [Column]) = hold_kernel
+    fn hold<S: Algebra>(cores: &[Point], blocks: &[Block], answers: &mut [Column]) = hold_kernel
 }

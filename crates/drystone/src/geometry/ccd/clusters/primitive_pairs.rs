@@ -8,9 +8,8 @@
 
 use super::cluster::{Cluster, MOST, NONE};
 use super::swept_vertices::Point;
-use crate::geometry::Space;
 use crate::geometry::ccd::broad_phase::Met;
-use crate::math::algebra::D3;
+use crate::math::algebra::{Algebra, D3};
 use crate::math::simd::{Column, Instructions, LANES, Wide, dispatch};
 
 /// Pairs that are asked before any answer is looked at.
@@ -291,7 +290,7 @@ fn part<V: Wide>(way: V, length: V) -> V {
 }
 
 #[inline(always)]
-fn edges_kernel<S: Space, V: Wide>(points: &[Point], pairs: &[[u32; 4]], answers: &mut Seen) {
+fn edges_kernel<S: Algebra, V: Wide>(points: &[Point], pairs: &[[u32; 4]], answers: &mut Seen) {
     for (pairs, at) in pairs.chunks(LANES).zip((0..).step_by(LANES)) {
         let all = four::<V>(points, pairs);
         let [a, b, c, d] = [all[0].at[0], all[1].at[0], all[2].at[0], all[3].at[0]];
@@ -311,7 +310,7 @@ fn edges_kernel<S: Space, V: Wide>(points: &[Point], pairs: &[[u32; 4]], answers
 }
 
 #[inline(always)]
-fn faces_kernel<S: Space, V: Wide>(points: &[Point], pairs: &[[u32; 4]], answers: &mut Seen) {
+fn faces_kernel<S: Algebra, V: Wide>(points: &[Point], pairs: &[[u32; 4]], answers: &mut Seen) {
     let third = V::splat(1.0 / 3.0);
     for (pairs, at) in pairs.chunks(LANES).zip((0..).step_by(LANES)) {
         let all = four::<V>(points, pairs);
@@ -350,9 +349,9 @@ fn write<V: Wide>(gaps: [V; 2], answers: &mut Seen, at: usize) {
 
 dispatch! {
     /// Says of each pair of edges how far apart they are.
-    fn edges_apart<S: Space>(points: &[Point], pairs: &[[u32; 4]], answers: &mut Seen) = edges_kernel
+    fn edges_apart<S: Algebra>(points: &[Point], pairs: &[[u32; 4]], answers: &mut Seen) = edges_kernel
 }
 dispatch! {
     /// Says of each face and vertex how far apart they are.
-    fn faces_apart<S: Space>(points: &[Point], pairs: &[[u32; 4]], answers: &mut Seen) = faces_kernel
+    fn faces_apart<S: Algebra>(points: &[Point], pairs: &[[u32; 4]], answers: &mut Seen) = faces_kernel
 }

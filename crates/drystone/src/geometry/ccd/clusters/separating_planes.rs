@@ -13,8 +13,7 @@ use super::Moving;
 use super::cluster::SPOTS;
 pub(super) use super::primitive_pairs::BATCH;
 use super::primitive_pairs::{Eight, dot, less};
-use crate::geometry::Space;
-use crate::math::algebra::D3;
+use crate::math::algebra::{Algebra, D3};
 use crate::math::simd::{Column, Instructions, LANES, Wide, dispatch};
 
 /// A plane between two clusters.
@@ -153,7 +152,7 @@ fn normals_of<V: Wide>(moving: Moving<'_>, pairs: &[[u32; 2]], side: usize) -> [
 }
 
 #[inline(always)]
-fn bundles_kernel<S: Space, V: Wide>(moving: Moving<'_>, pairs: &[[u32; 2]], views: &mut Views) {
+fn bundles_kernel<S: Algebra, V: Wide>(moving: Moving<'_>, pairs: &[[u32; 2]], views: &mut Views) {
     for (pairs, at) in pairs.chunks(LANES).zip((0..).step_by(LANES)) {
         let mut count = SPOTS / 2;
         for [a, b] in pairs {
@@ -196,5 +195,5 @@ fn bundles_kernel<S: Space, V: Wide>(moving: Moving<'_>, pairs: &[[u32; 2]], vie
 
 dispatch! {
     /// Says what is seen of each pair of clusters.
-    fn bundles_apart<S: Space>(moving: Moving<'_>, pairs: &[[u32; 2]], views: &mut Views) = bundles_kernel
+    fn bundles_apart<S: Algebra>(moving: Moving<'_>, pairs: &[[u32; 2]], views: &mut Views) = bundles_kernel
 }

@@ -7,18 +7,20 @@
 //! wants. Order and symbolic factorisation depend on the pattern alone and are kept while the
 //! numbers change.
 //!
+//! Numbers are factorised by `faer` where that feature is on ([`supernodal`]), otherwise by code of
+//! this crate ([`simplicial`]), which needs no dependency and takes longer on large systems.
+//!
 //! Everything runs on one thread, so the bits do not depend on the number of cores.
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::LltRegularization;
-use faer::perm::PermRef;
-use faer::sparse::linalg::amd;
-use faer::sparse::linalg::cholesky::{
-    CholeskySymbolicParams, LltRef, SymbolicCholesky, SymmetricOrdering,
-    factorize_symbolic_cholesky,
-};
-use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
-use faer::{Conj, MatMut, Par, Side};
+#[cfg(any(test, not(feature = "faer")))]
+mod simplicial;
+#[cfg(feature = "faer")]
+mod supernodal;
+
+#[cfg(not(feature = "faer"))]
+use simplicial::{Factor, order_nodes};
+#[cfg(feature = "faer")]
+use supernodal::{Factor, order_nodes};
 
 use thiserror::Error;
 
@@ -55,14 +57,24 @@ pub(crate) struct BlockCholesky {
     block_starts: Vec<u32>,
     /// Row node of each block, rising within a column.
     block_rows: Vec<u32>,
-    /// Where each unknown's column starts in `values`.
-    column_starts: Vec<u32>,
-    /// Row unknown of each value.
-    value_rows: Vec<u32>,
+    pattern: Pattern,
     values: Vec<f64>,
-    symbolic: SymbolicCholesky<u32>,
-    factor: Vec<f64>,
-    work: MemBuffer,
+    factor: Factor,
+}
+
+/// Where a symmetric matrix of unknowns has entries: its upper triangle by columns, the diagonal last
+/// in each.
+struct Pattern {
+    /// Where each unknown's column starts, and the number of entries at the end.
+    column_starts: Vec<u32>,
+    /// Row unknown of each entry.
+    value_rows: Vec<u32>,
+}
+
+impl Pattern {
+    fn unknowns(&self) -> usize {
+        self.column_starts.len() - 1
+    }
 }
 
 /// Where a block lies among the values: entry (i, j) of the block of nodes (row, column) is at
@@ -82,7 +94,7 @@ impl std::fmt::Debug for BlockCholesky {
         f.debug_struct("BlockCholesky")
             .field("unknowns", &self.len())
             .field("entries", &self.values.len())
-            .field("factor", &self.factor.len())
+            .field("factor", &self.factor.entries())
             .finish_non_exhaustive()
     }
 }
@@ -104,56 +116,24 @@ impl BlockCholesky {
         }
         let block_rows: Vec<u32> = couples.into_iter().map(|(row, _)| row).collect();
         let starts = cumulative(sizes.iter().copied());
-        let (column_starts, value_rows) = unknowns_pattern(&starts, &block_starts, &block_rows)?;
-        let unknowns = column_starts.len() - 1;
-
-        let (forward, inverse) = {
-            let order = order_nodes(&block_starts, &block_rows)?;
-            let mut forward = Vec::with_capacity(unknowns);
-            for node in order {
-                forward.extend(starts[node as usize]..starts[node as usize + 1]);
-            }
-            let mut inverse = vec![0_u32; unknowns];
-            for (k, &from) in forward.iter().enumerate() {
-                inverse[from as usize] = k as u32;
-            }
-            (forward, inverse)
-        };
-        let pattern = SymbolicSparseColMatRef::new_checked(
-            unknowns,
-            unknowns,
-            &column_starts,
-            None,
-            &value_rows,
-        );
-        let symbolic = factorize_symbolic_cholesky(
-            pattern,
-            Side::Upper,
-            SymmetricOrdering::Custom(PermRef::new_checked(&forward, &inverse, unknowns)),
-            CholeskySymbolicParams::default(),
-        )
-        .map_err(|e| FactorError::Symbolic(format!("{e:?}")))?;
-        let need = symbolic
-            .factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default())
-            .or(symbolic.solve_in_place_scratch::<f64>(1, Par::Seq));
-        let work = MemBuffer::try_new(need)
-            .map_err(|_| FactorError::Symbolic("not enough memory".to_owned()))?;
+        let pattern = unknowns_pattern(&starts, &block_starts, &block_rows)?;
+        let mut order = Vec::with_capacity(pattern.unknowns());
+        for node in order_nodes(&block_starts, &block_rows)? {
+            order.extend(starts[node as usize]..starts[node as usize + 1]);
+        }
         Ok(Self {
-            values: vec![0.0; value_rows.len()],
-            factor: vec![0.0; symbolic.len_val()],
+            values: vec![0.0; pattern.value_rows.len()],
+            factor: Factor::new(&pattern, order)?,
             starts,
             block_starts,
             block_rows,
-            column_starts,
-            value_rows,
-            symbolic,
-            work,
+            pattern,
         })
     }
 
     /// The number of unknowns.
     pub(crate) fn len(&self) -> usize {
-        self.column_starts.len() - 1
+        self.pattern.unknowns()
     }
 
     /// First unknown of a node.
@@ -184,7 +164,7 @@ impl BlockCholesky {
     #[inline]
     pub(crate) fn add_to_column(&mut self, place: BlockPlace, j: usize, entries: &[f64]) {
         let stored = if place.diagonal { j + 1 } else { entries.len() };
-        let start = self.column_starts[place.column as usize + j] + place.offset;
+        let start = self.pattern.column_starts[place.column as usize + j] + place.offset;
         let start = start as usize;
         for (value, entry) in self.values[start..start + stored].iter_mut().zip(entries) {
             *value += entry;
@@ -193,17 +173,17 @@ impl BlockCholesky {
 
     /// The diagonal entry of an unknown: the last of its column.
     pub(crate) fn diagonal_mut(&mut self, unknown: usize) -> &mut f64 {
-        let end = self.column_starts[unknown + 1] as usize;
+        let end = self.pattern.column_starts[unknown + 1] as usize;
         &mut self.values[end - 1]
     }
 
     /// Scales rows and columns: entry (i, j) becomes sᵢ sⱼ times itself.
     pub(crate) fn scale(&mut self, s: &[f64]) {
         for column in 0..self.len() {
-            let range =
-                self.column_starts[column] as usize..self.column_starts[column + 1] as usize;
+            let range = self.pattern.column_starts[column] as usize
+                ..self.pattern.column_starts[column + 1] as usize;
             for at in range {
-                self.values[at] *= s[column] * s[self.value_rows[at] as usize];
+                self.values[at] *= s[column] * s[self.pattern.value_rows[at] as usize];
             }
         }
     }
@@ -216,37 +196,12 @@ impl BlockCholesky {
         if self.values.iter().any(|value| !value.is_finite()) {
             return Err(FactorError::NotFinite);
         }
-        let pattern = SymbolicSparseColMatRef::new_checked(
-            self.len(),
-            self.len(),
-            &self.column_starts,
-            None,
-            &self.value_rows,
-        );
-        let done = self.symbolic.factorize_numeric_llt(
-            &mut self.factor,
-            SparseColMatRef::new(pattern, &self.values),
-            Side::Upper,
-            LltRegularization {
-                dynamic_regularization_delta: floor.value,
-                dynamic_regularization_epsilon: floor.threshold,
-            },
-            Par::Seq,
-            MemStack::new(&mut self.work),
-            Default::default(),
-        );
-        done.map(|_| ()).map_err(|_| FactorError::Indefinite)
+        self.factor.factorize(&self.pattern, &self.values, floor)
     }
 
     /// x ← matrix⁻¹ x.
     pub(crate) fn solve_in_place(&mut self, x: &mut [f64]) {
-        let unknowns = x.len();
-        LltRef::new(&self.symbolic, &self.factor).solve_in_place_with_conj(
-            Conj::No,
-            MatMut::from_column_major_slice_mut(x, unknowns, 1),
-            Par::Seq,
-            MemStack::new(&mut self.work),
-        );
+        self.factor.solve_in_place(x);
     }
 }
 
@@ -261,12 +216,12 @@ fn cumulative(sizes: impl Iterator<Item = u32>) -> Vec<u32> {
     starts
 }
 
-/// The pattern of unknowns from that of nodes: column starts and row indices.
+/// The pattern of unknowns from that of nodes.
 fn unknowns_pattern(
     starts: &[u32],
     block_starts: &[u32],
     block_rows: &[u32],
-) -> Result<(Vec<u32>, Vec<u32>), FactorError> {
+) -> Result<Pattern, FactorError> {
     let mut column_starts = vec![0_u32];
     let mut value_rows = Vec::new();
     for node in 0..starts.len() - 1 {
@@ -283,25 +238,138 @@ fn unknowns_pattern(
             column_starts.push(end);
         }
     }
-    Ok((column_starts, value_rows))
+    Ok(Pattern {
+        column_starts,
+        value_rows,
+    })
 }
 
-/// Nodes in the order of their elimination.
-fn order_nodes(block_starts: &[u32], block_rows: &[u32]) -> Result<Vec<u32>, FactorError> {
-    let nodes = block_starts.len() - 1;
-    let failed = |what: String| FactorError::Symbolic(what);
-    let graph = SymbolicSparseColMatRef::new_checked(nodes, nodes, block_starts, None, block_rows);
-    let mut work = MemBuffer::try_new(amd::order_scratch::<u32>(nodes, block_rows.len()))
-        .map_err(|_| failed("not enough memory".to_owned()))?;
-    let mut order = vec![0; nodes];
-    let mut inverse = vec![0; nodes];
-    amd::order(
-        &mut order,
-        &mut inverse,
-        graph,
-        amd::Control::default(),
-        MemStack::new(&mut work),
-    )
-    .map_err(|e| failed(format!("{e:?}")))?;
-    Ok(order)
+#[cfg(test)]
+mod tests {
+    use super::{FactorError, Pattern, PivotFloor, simplicial, unknowns_pattern};
+
+    const NO_FLOOR: PivotFloor = PivotFloor {
+        threshold: 0.0,
+        value: 0.0,
+    };
+
+    /// A net of nodes of one to four unknowns, some coupled far away; starts of nodes, its pattern and
+    /// the graph of nodes.
+    fn net(nodes: u32) -> (Pattern, Vec<u32>, Vec<u32>, Vec<u32>) {
+        let mut starts = vec![0_u32];
+        let (mut block_starts, mut block_rows) = (vec![0_u32], Vec::new());
+        for k in 0..nodes {
+            starts.push(starts[k as usize] + 1 + k % 4);
+            let mut rows: Vec<u32> = [
+                k.checked_sub(1),
+                k.checked_sub(7),
+                (k % 5 == 0).then_some(k / 3),
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
+            rows.push(k);
+            rows.sort_unstable();
+            rows.dedup();
+            block_rows.extend(rows);
+            block_starts.push(block_rows.len() as u32);
+        }
+        let pattern = unknowns_pattern(&starts, &block_starts, &block_rows).unwrap();
+        (pattern, starts, block_starts, block_rows)
+    }
+
+    /// Numbers of a diagonally dominant matrix.
+    fn dominant(pattern: &Pattern) -> Vec<f64> {
+        let mut values: Vec<f64> = (0..pattern.value_rows.len())
+            .map(|k| ((k * 37 % 23) as f64 - 11.0) / 11.0)
+            .collect();
+        for &end in &pattern.column_starts[1..] {
+            values[end as usize - 1] = 40.0;
+        }
+        values
+    }
+
+    fn times(pattern: &Pattern, values: &[f64], x: &[f64]) -> Vec<f64> {
+        let mut y = vec![0.0; x.len()];
+        for column in 0..x.len() {
+            for at in pattern.column_starts[column]..pattern.column_starts[column + 1] {
+                let (row, value) = (
+                    pattern.value_rows[at as usize] as usize,
+                    values[at as usize],
+                );
+                y[row] += value * x[column];
+                if row != column {
+                    y[column] += value * x[row];
+                }
+            }
+        }
+        y
+    }
+
+    fn unknown_order(starts: &[u32], nodes: Vec<u32>) -> Vec<u32> {
+        let of_node = |k: u32| starts[k as usize]..starts[k as usize + 1];
+        nodes.into_iter().flat_map(of_node).collect()
+    }
+
+    #[test]
+    fn rows_of_the_factor_solve_their_matrix() {
+        let (pattern, starts, block_starts, block_rows) = net(60);
+        let values = dominant(&pattern);
+        let order = simplicial::order_nodes(&block_starts, &block_rows).unwrap();
+        let order = unknown_order(&starts, order);
+        let mut factor = simplicial::Factor::new(&pattern, order).unwrap();
+        let truth: Vec<f64> = (0..pattern.unknowns()).map(|k| (k as f64).sin()).collect();
+        // Twice, since numbers come anew while the pattern stays.
+        for scale in [3.0, 1.0] {
+            let values: Vec<f64> = values.iter().map(|v| v * scale).collect();
+            factor.factorize(&pattern, &values, NO_FLOOR).unwrap();
+            let mut x = times(&pattern, &values, &truth);
+            factor.solve_in_place(&mut x);
+            for (x, truth) in x.iter().zip(&truth) {
+                assert!((x - truth).abs() < 1e-12, "{x} {truth}");
+            }
+        }
+    }
+
+    #[test]
+    #[cfg(feature = "faer")]
+    fn both_factorisations_agree() {
+        use super::supernodal;
+        let (pattern, starts, block_starts, block_rows) = net(200);
+        let values = dominant(&pattern);
+        let b: Vec<f64> = (0..pattern.unknowns()).map(|k| (k as f64).cos()).collect();
+        let order = supernodal::order_nodes(&block_starts, &block_rows).unwrap();
+        let order = unknown_order(&starts, order);
+        let mut own = simplicial::Factor::new(&pattern, order.clone()).unwrap();
+        let mut faer = supernodal::Factor::new(&pattern, order).unwrap();
+        assert!(
+            own.entries() <= faer.entries(),
+            "supernodes store zeros too"
+        );
+        own.factorize(&pattern, &values, NO_FLOOR).unwrap();
+        faer.factorize(&pattern, &values, NO_FLOOR).unwrap();
+        let (mut x, mut y) = (b.clone(), b);
+        own.solve_in_place(&mut x);
+        faer.solve_in_place(&mut y);
+        for (x, y) in x.iter().zip(&y) {
+            assert!((x - y).abs() < 1e-13, "{x} {y}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_positive_definite_is_refused_or_floored() {
+        let (pattern, starts, block_starts, block_rows) = net(10);
+        let mut values = dominant(&pattern);
+        let order = simplicial::order_nodes(&block_starts, &block_rows).unwrap();
+        let order = unknown_order(&starts, order);
+        let mut factor = simplicial::Factor::new(&pattern, order).unwrap();
+        values[pattern.column_starts[4] as usize - 1] = -1.0;
+        let failed = factor.factorize(&pattern, &values, NO_FLOOR);
+        assert_eq!(failed, Err(FactorError::Indefinite));
+        let floor = PivotFloor {
+            threshold: 1e-9,
+            value: 1.0,
+        };
+        assert_eq!(factor.factorize(&pattern, &values, floor), Ok(()));
+    }
 }
