@@ -328,7 +328,7 @@ mod tests {
     fn slow(half: [DVec3; 2], pose: &DPose3, margin: f64) -> (Option<DVec3>, Vec<LocalContact>) {
         let [a, b] = half.map(Polyhedron::cuboid);
         let mut points = Vec::new();
-        let normal = polyhedron_sat::contacts(&a, &b.transformed(pose), margin, &mut points);
+        let normal = polyhedron_sat::contacts(&a, &b, pose, margin, &mut |p| points.push(p));
         (normal, points)
     }
 

@@ -37,6 +37,8 @@ mod polygon_round;
 #[cfg(feature = "dim3")]
 mod polyhedron;
 #[cfg(feature = "dim3")]
+mod polyhedron_clip;
+#[cfg(feature = "dim3")]
 mod polyhedron_round;
 #[cfg(feature = "dim3")]
 mod polyhedron_sat;

@@ -289,6 +289,12 @@ impl Surface {
         })
     }
 
+    /// The convex piece `index`, in the place of another one.
+    pub(super) fn piece_into(&self, index: u32, slot: &mut Option<Convex>) -> bool {
+        *slot = self.piece(index);
+        slot.is_some()
+    }
+
     pub(super) fn form(&self) -> Form {
         outline(self.parry.vertices(), false)
     }

@@ -1,32 +1,45 @@
 //! Convex polyhedra as corners, faces and edges: what clipping and the separating axis test read.
 
-use std::sync::Arc;
+use glamx::DVec3;
 
-use glamx::{DMat3, DPose3, DVec3};
+/// Faces whose normals have at most this cosine between them are the two sides of a sheet.
+const OPPOSED: f64 = -0.999_999;
 
-/// A convex polyhedron: where its corners and faces are, and how they hang together.
+/// A convex polyhedron: where its corners, edges and faces are, and how they hang together.
 #[derive(Clone, Debug)]
 pub(crate) struct Polyhedron {
     pub(crate) points: Vec<DVec3>,
     /// Unit normals of the faces, outward.
     pub(crate) normals: Vec<DVec3>,
-    /// SharedSlice by all poses of the same solid.
-    pub(crate) topology: Arc<Topology>,
-}
-
-/// Which corners make faces and edges.
-#[derive(Debug)]
-pub(crate) struct Topology {
-    /// Corners of each face, counter-clockwise seen from outside.
-    pub(crate) faces: Vec<Vec<u32>>,
+    /// Height of each face over the origin along its normal, m.
+    pub(crate) heights: Vec<f64>,
     pub(crate) edges: Vec<Edge>,
+    /// Corners of each face in turn, counter-clockwise seen from outside, and where each begins.
+    corners: Vec<u32>,
+    starts: Vec<u32>,
+    /// The mean of the corners, which is inside.
+    pub(crate) center: DVec3,
+    /// Radius of the ball around the centre that is inside of all faces, m; 0 for a sheet.
+    pub(crate) inner: f64,
+    /// The greatest distance of a corner from the first one, m.
+    pub(crate) size: f64,
 }
 
 /// An edge between two faces.
+///
+/// The directions along which a polyhedron reaches furthest in an edge are the arc between the
+/// normals of its two faces (the Gauss map). All of them are perpendicular to the edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
     pub(crate) ends: [u32; 2],
     pub(crate) faces: [u32; 2],
+    pub(crate) start: DVec3,
+    /// From the start to the end, m.
+    pub(crate) along: DVec3,
+    /// A unit vector in the middle of the arc.
+    pub(crate) outward: DVec3,
+    /// Cosine of the angle between the faces' normals: −1 for the edge of a sheet.
+    pub(crate) cosine: f64,
 }
 
 impl Polyhedron {
@@ -34,29 +47,95 @@ impl Polyhedron {
     /// Faces without area, which hulls of slivers may have, have no normal and are left out.
     pub(crate) fn new(points: Vec<DVec3>, mut faces: Vec<(DVec3, Vec<u32>)>) -> Self {
         faces.retain(|(normal, _)| normal.is_normalized());
+        let mut this = Self {
+            points,
+            normals: faces.iter().map(|(normal, _)| *normal).collect(),
+            heights: Vec::new(),
+            edges: Vec::new(),
+            corners: faces
+                .iter()
+                .flat_map(|(_, loop_of)| loop_of)
+                .copied()
+                .collect(),
+            starts: Vec::with_capacity(faces.len() + 1),
+            center: DVec3::ZERO,
+            inner: 0.0,
+            size: 0.0,
+        };
+        let mut end = 0;
+        this.starts.push(end);
+        for (_, loop_of) in &faces {
+            end += loop_of.len() as u32;
+            this.starts.push(end);
+        }
+        this.measure();
+        this.edges = this.find_edges();
+        this
+    }
+
+    /// Finds what follows from corners and normals.
+    fn measure(&mut self) {
+        let sum: DVec3 = self.points.iter().sum();
+        self.center = sum / self.points.len().max(1) as f64;
+        let heights =
+            (0..self.normals.len()).map(|k| self.normals[k].dot(self.point(self.face(k)[0])));
+        self.heights = heights.collect();
+        let inside = (self.normals.iter().zip(&self.heights))
+            .fold(f64::INFINITY, |least: f64, (n, h)| {
+                least.min(h - n.dot(self.center))
+            });
+        self.inner = if inside.is_finite() {
+            inside.max(0.0)
+        } else {
+            0.0
+        };
+        let first = self.points.first().copied().unwrap_or_default();
+        let far = |size: f64, p: &DVec3| size.max((*p - first).length());
+        self.size = self.points.iter().fold(0.0, far);
+    }
+
+    fn find_edges(&self) -> Vec<Edge> {
         let mut halves: Vec<([u32; 2], u32)> = Vec::new();
-        for (face, (_, corners)) in faces.iter().enumerate() {
+        for face in 0..self.normals.len() {
+            let corners = self.face(face);
             for (k, &from) in corners.iter().enumerate() {
                 let to = corners[(k + 1) % corners.len()];
                 halves.push(([from.min(to), from.max(to)], face as u32));
             }
         }
         halves.sort_unstable();
-        let edges = halves
+        halves
             .chunk_by(|a, b| a.0 == b.0)
             .filter_map(|sides| match sides {
-                [(ends, f), (_, g)] => Some(Edge {
-                    ends: *ends,
-                    faces: [*f, *g],
-                }),
+                [(ends, f), (_, g)] => Some(self.edge(*ends, [*f, *g])),
                 _ => None,
             })
-            .collect();
-        let (normals, faces) = faces.into_iter().unzip();
-        Self {
-            points,
-            normals,
-            topology: Arc::new(Topology { faces, edges }),
+            .collect()
+    }
+
+    fn edge(&self, ends: [u32; 2], faces: [u32; 2]) -> Edge {
+        let start = self.point(ends[0]);
+        let along = self.point(ends[1]) - start;
+        let [one, other] = faces.map(|face| self.normals[face as usize]);
+        // Where the normals are opposed, the arc's middle is in the plane of the sheet.
+        let middle = (one + other)
+            .try_normalize()
+            .filter(|_| one.dot(other) > OPPOSED);
+        let outward = middle.unwrap_or_else(|| {
+            let across = along.cross(one).normalize_or_zero();
+            if across.dot(start - self.center) < 0.0 {
+                -across
+            } else {
+                across
+            }
+        });
+        Edge {
+            ends,
+            faces,
+            start,
+            along,
+            outward,
+            cosine: one.dot(other),
         }
     }
 
@@ -88,11 +167,28 @@ impl Polyhedron {
 
     /// A triangle as a polyhedron without volume: one face on either side.
     pub(crate) fn triangle(points: [DVec3; 3]) -> Option<Self> {
-        let normal = (points[1] - points[0])
-            .cross(points[2] - points[0])
-            .try_normalize()?;
-        let faces = vec![(normal, vec![0, 1, 2]), (-normal, vec![0, 2, 1])];
-        Some(Self::new(points.to_vec(), faces))
+        let mut this = Self::new(
+            points.to_vec(),
+            vec![(DVec3::Y, vec![0, 1, 2]), (DVec3::NEG_Y, vec![0, 2, 1])],
+        );
+        this.set_triangle(points).then_some(this)
+    }
+
+    /// Makes a triangle another one, in the same memory. Says no, and changes nothing, where it has
+    /// no area.
+    pub(crate) fn set_triangle(&mut self, points: [DVec3; 3]) -> bool {
+        let [a, b, c] = points;
+        let Some(normal) = (b - a).cross(c - a).try_normalize() else {
+            return false;
+        };
+        self.points.copy_from_slice(&points);
+        self.normals.copy_from_slice(&[normal, -normal]);
+        self.measure();
+        for k in 0..self.edges.len() {
+            let Edge { ends, faces, .. } = self.edges[k];
+            self.edges[k] = self.edge(ends, faces);
+        }
+        true
     }
 
     /// Whether it is flat, without an inside.
@@ -101,24 +197,15 @@ impl Polyhedron {
         self.normals.len() == 2
     }
 
-    /// The same polyhedron seen from other axes.
-    pub(crate) fn transformed(&self, pose: &DPose3) -> Self {
-        let turn = DMat3::from_quat(pose.rotation);
-        Self {
-            points: self
-                .points
-                .iter()
-                .map(|&p| turn * p + pose.translation)
-                .collect(),
-            normals: self.normals.iter().map(|&n| turn * n).collect(),
-            topology: Arc::clone(&self.topology),
-        }
-    }
-
     /// Corners of face `k`.
     #[inline]
     pub(crate) fn face(&self, k: usize) -> &[u32] {
-        &self.topology.faces[k]
+        &self.corners[self.starts[k] as usize..self.starts[k + 1] as usize]
+    }
+
+    /// The corners of each face.
+    pub(crate) fn faces(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.normals.len()).map(|k| self.face(k))
     }
 
     /// Corner `k`.
@@ -130,9 +217,14 @@ impl Polyhedron {
     /// The least of `direction · p` over all corners.
     #[inline]
     pub(crate) fn lowest(&self, direction: DVec3) -> f64 {
-        self.points
-            .iter()
-            .fold(f64::INFINITY, |low, p| low.min(direction.dot(*p)))
+        let mut low = f64::INFINITY;
+        for p in &self.points {
+            let along = direction.dot(*p);
+            if along < low {
+                low = along;
+            }
+        }
+        low
     }
 
     /// The face whose normal is most along `direction`; the first of equals.
@@ -148,6 +240,14 @@ impl Polyhedron {
     }
 }
 
+impl Edge {
+    /// Whether the faces beside it are the two sides of a sheet.
+    #[inline]
+    pub(crate) fn is_of_sheet(&self) -> bool {
+        self.cosine <= OPPOSED
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,10 +255,7 @@ mod tests {
     #[test]
     fn a_box_has_twelve_edges_and_outward_faces() {
         let b = Polyhedron::cuboid(DVec3::new(1.0, 2.0, 3.0));
-        assert_eq!(
-            (b.points.len(), b.normals.len(), b.topology.edges.len()),
-            (8, 6, 12)
-        );
+        assert_eq!((b.points.len(), b.normals.len(), b.edges.len()), (8, 6, 12));
         for (k, &normal) in b.normals.iter().enumerate() {
             let p: Vec<DVec3> = b.face(k).iter().map(|&k| b.point(k)).collect();
             let turn = (p[1] - p[0]).cross(p[2] - p[1]).normalize();

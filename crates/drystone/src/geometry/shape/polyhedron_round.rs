@@ -155,7 +155,7 @@ fn nearest(hull: &Polyhedron, ends: [DVec3; 2], limit: f64) -> Option<Nearest> {
             break;
         }
     }
-    for k in 0..hull.topology.edges.len() {
+    for k in 0..hull.edges.len() {
         consider(segment_and_edge(hull, ends, k));
     }
     // On the surface to rounding, where closest points have no direction: the face has.
@@ -239,7 +239,7 @@ fn end_over_face(hull: &Polyhedron, end: DVec3, along: f64) -> Option<Nearest> {
 }
 
 fn segment_and_edge(hull: &Polyhedron, ends: [DVec3; 2], edge: usize) -> Option<Nearest> {
-    let corners = hull.topology.edges[edge].ends;
+    let corners = hull.edges[edge].ends;
     let line = corners.map(|k| hull.point(k));
     let (along, place) = if ends[0] == ends[1] {
         (0.0, closest_on_segment(ends[0], line))
@@ -272,7 +272,7 @@ fn least_overlap(hull: &Polyhedron, ends: [DVec3; 2], face: Nearest) -> Nearest 
     if along == DVec3::ZERO {
         return best;
     }
-    for (k, edge) in hull.topology.edges.iter().enumerate() {
+    for (k, edge) in hull.edges.iter().enumerate() {
         let line = edge.ends.map(|c| hull.point(c));
         let cross = (line[1] - line[0]).cross(along);
         let longest = (line[1] - line[0]).length_squared() * along.length_squared();

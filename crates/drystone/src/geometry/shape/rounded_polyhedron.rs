@@ -113,7 +113,7 @@ pub(crate) fn of_polyhedron(hull: &Polyhedron, radius: f64) -> Moments {
         }
     }
     let mut corners = vec![Moments::default(); hull.points.len()];
-    for edge in &hull.topology.edges {
+    for edge in &hull.edges {
         let normals = edge.faces.map(|f| hull.normals[f as usize]);
         let ends = edge.ends.map(|k| hull.point(k));
         add_edge(&mut sum, ends, normals, radius);
@@ -173,7 +173,7 @@ fn add_edge(sum: &mut Moments, ends: [DVec3; 2], normals: [DVec3; 2], radius: f6
 /// 2π less the angles of the faces at a corner: the solid angle of its normals.
 fn angle_defect(hull: &Polyhedron, corner: u32) -> f64 {
     let mut defect = std::f64::consts::TAU;
-    for loop_of in &hull.topology.faces {
+    for loop_of in hull.faces() {
         let count = loop_of.len();
         for k in (0..count).filter(|&k| loop_of[k] == corner) {
             let at = hull.point(corner);
@@ -316,7 +316,7 @@ pub(crate) fn draw_revolution(outline: &[Stroke]) -> Triangles {
 /// Points on the surface of a polyhedron with a radius around it; their convex hull is drawn.
 pub(crate) fn draw_points(hull: &Polyhedron, radius: f64) -> Vec<DVec3> {
     let mut directions: Vec<Vec<DVec3>> = vec![Vec::new(); hull.points.len()];
-    for edge in &hull.topology.edges {
+    for edge in &hull.edges {
         let [m, n] = edge.faces.map(|f| hull.normals[f as usize]);
         let arc = (0..=FINE).map(|k| {
             let t = k as f64 / FINE as f64;

@@ -63,14 +63,14 @@ impl Skeleton {
     /// A convex polyhedron, its faces cut into fans.
     #[cfg(feature = "dim3")]
     pub(super) fn of_polyhedron(hull: &Polyhedron, radius: f64) -> Self {
-        let fan = |corners: &Vec<u32>| -> Vec<[u32; 3]> {
+        let fan = |corners: &[u32]| -> Vec<[u32; 3]> {
             let pairs = corners.windows(2).skip(1);
             pairs.map(|pair| [corners[0], pair[0], pair[1]]).collect()
         };
         Self {
             points: hull.points.iter().map(DVec3::to_array).collect(),
-            edges: hull.topology.edges.iter().map(|edge| edge.ends).collect(),
-            faces: hull.topology.faces.iter().flat_map(fan).collect(),
+            edges: hull.edges.iter().map(|edge| edge.ends).collect(),
+            faces: hull.faces().flat_map(fan).collect(),
             radius,
         }
     }

@@ -233,6 +233,20 @@ impl Shape3 {
     }
 }
 
+#[cfg(test)]
+impl Shape3 {
+    /// The corners and faces of a hull or a box.
+    pub(super) fn polyhedron(&self) -> Option<&Polyhedron> {
+        match &*self.body {
+            Body::Convex(parts) => match &parts.as_slice()[0].form {
+                ConvexForm::Polytope(hull, _) => Some(hull),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
 pub(super) fn finite(points: &[DVec3]) -> Result<(), ShapeError> {
     match points.iter().position(|p| !p.is_finite()) {
         Some(index) => Err(ShapeError::Point { index }),
@@ -333,7 +347,7 @@ impl Convex {
             ConvexForm::Ball(_) | ConvexForm::Capsule(..) => (None, [None, None]),
         };
         let faces = hull.into_iter().flat_map(|hull| {
-            let corners = hull.topology.faces.iter().map(|face| face.first());
+            let corners = hull.faces().map(|face| face.first());
             hull.normals
                 .iter()
                 .zip(corners)

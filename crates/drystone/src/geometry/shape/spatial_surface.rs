@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use drystone_frame::Form;
 use glamx::{DPose3, DVec2, DVec3};
-use parry::shape::{SharedShape, TriMesh};
+use parry::shape::{SharedShape, TriMesh, Triangle};
 use parry3d_f64 as parry;
 
 use super::Skeleton;
@@ -120,7 +120,6 @@ impl Surface {
     /// The convex piece `index`.
     pub(super) fn piece(&self, index: u32) -> Option<Convex> {
         let triangle = self.parry.triangle(index);
-        let parry = SharedShape::new(triangle);
         Some(Convex {
             pose: DPose3::IDENTITY,
             form: ConvexForm::Polytope(
@@ -133,9 +132,30 @@ impl Surface {
             ),
             rounding: 0.0,
             role: Role::Itself,
-            core: parry.clone(),
-            parry,
+            core: SharedShape::new(triangle),
+            parry: SharedShape::new(triangle),
         })
+    }
+
+    /// The convex piece `index`, in the memory of another one.
+    pub(super) fn piece_into(&self, index: u32, slot: &mut Option<Convex>) -> bool {
+        let Some(Convex {
+            form: ConvexForm::Polytope(hull, _),
+            core,
+            parry,
+            ..
+        }) = slot
+        else {
+            *slot = self.piece(index);
+            return slot.is_some();
+        };
+        let triangle = self.parry.triangle(index);
+        for shape in [core, parry] {
+            if let Some(old) = shape.make_mut().as_shape_mut::<Triangle>() {
+                *old = triangle;
+            }
+        }
+        hull.set_triangle([triangle.a, triangle.b, triangle.c])
     }
 
     pub(super) fn form(&self) -> Form {

@@ -43,25 +43,33 @@ macro_rules! surface_pairs {
                 let between = a.1.inverse() * pose_b;
                 let center = between.transform_point(part.center());
                 let first = out.len();
+                let reach = part.reach();
                 let mut spare = Vec::new();
+                let mut slot = None;
                 for index in pieces {
-                    let Some(piece) = a.0.piece(index) else {
+                    if !a.0.piece_into(index, &mut slot) {
                         continue;
-                    };
+                    }
+                    let Some(piece) = &slot else { continue };
                     let start = out.len();
-                    let is_behind = a.0.is_behind(&piece, center);
+                    let is_behind = a.0.is_behind(piece, center);
                     if is_behind && a.0.seams.front == super::internal_edges::Front::One {
                         continue;
                     }
-                    part_on_part((&piece, a.1), (part, &pose_b), margin, out);
+                    part_on_part((piece, a.1), (part, &pose_b), margin, out);
+                    // Only ground pushes up what is all below it.
+                    let is_ground = a.0.seams.front == super::internal_edges::Front::Ground;
+                    if out.len() == start && !is_ground {
+                        continue;
+                    }
                     let normal = out.get(start).map(|p| a.1.rotation.inverse() * p.normal);
                     let is_apart = out[start..].iter().all(|p| p.separation > 0.0);
-                    let verdict = a.0.verdict(index, &piece, normal);
+                    let verdict = a.0.verdict(index, piece, normal);
                     if verdict != Verdict::Keep {
                         let found = out.split_off(start);
                         on_face(
-                            (a.0, &piece, a.1),
-                            (part, &between),
+                            (a.0, piece, a.1),
+                            (part, &between, reach),
                             (verdict, is_apart),
                             margin,
                             out,
@@ -69,14 +77,14 @@ macro_rules! surface_pairs {
                         if part.kind() == ConvexKind::Other && verdict != Verdict::Other {
                             let end = spare.len();
                             spare.extend(found);
-                            a.0.as_facet((index, &piece, a.1), end, &mut spare);
+                            a.0.as_facet((index, piece, a.1), end, &mut spare);
                         }
                     }
                     for point in &mut out[start..] {
                         point.feature.part_a = index;
                         point.feature.part_b = j as u32;
                     }
-                    a.0.as_facet((index, &piece, a.1), start, out);
+                    a.0.as_facet((index, piece, a.1), start, out);
                 }
                 for point in &mut spare {
                     point.feature.part_b = j as u32;
@@ -124,7 +132,7 @@ macro_rules! surface_pairs {
         /// side, and is no contact of its front at all.
         fn on_face(
             (surface, piece, pose): (&Surface, &Convex, &$RigidPose),
-            (part, between): (&Convex, &$RigidPose),
+            (part, between, reach): (&Convex, &$RigidPose, f64),
             (verdict, is_apart): (Verdict, bool),
             margin: f64,
             out: &mut Vec<ContactPoint<$space>>,
@@ -140,9 +148,9 @@ macro_rules! surface_pairs {
             };
             let deepest = match (verdict, surface.seams.front) {
                 (Verdict::Face | Verdict::Back, _) => f64::INFINITY,
-                (_, Front::Ground) => 2.0 * part.reach(),
-                _ if is_apart => 1e-9 * part.reach(),
-                _ => 0.1 * part.reach(),
+                (_, Front::Ground) => 2.0 * reach,
+                _ if is_apart => 1e-9 * reach,
+                _ => 0.1 * reach,
             };
             let start = out.len();
             let mut emit = |p: LocalContact| {

@@ -5,10 +5,11 @@ use glamx::{DPose3, DVec3};
 
 use super::{Convex, ConvexForm, closest};
 use crate::geometry::shape::box_box;
+use crate::geometry::shape::polyhedron_clip;
 use crate::geometry::shape::polyhedron_round;
 use crate::geometry::shape::polyhedron_round::Block;
 use crate::geometry::shape::polyhedron_sat;
-use crate::geometry::shape::polyhedron_sat::LocalContact;
+use crate::geometry::shape::polyhedron_sat::{LocalContact, Placement};
 use crate::geometry::shape::segment_segment;
 use crate::geometry::shape::segment_segment::Rod;
 use crate::math::algebra::D3;
@@ -140,8 +141,8 @@ impl Convex {
         };
         let normal = hull.normals[face];
         if let Some(block) = part.block() {
-            let (other, r) = (block.hull.transformed(between), block.rounding);
-            polyhedron_sat::clip(hull, face, &other, margin + r, |c| {
+            let (placed, r) = (Placement::of(between), block.rounding);
+            polyhedron_clip::clip(hull, face, (block.hull, &placed), margin + r, |c| {
                 emit(LocalContact {
                     position: c.position - normal * (0.5 * r),
                     separation: c.separation - r,
@@ -196,9 +197,6 @@ impl Convex {
             let half = [DVec3::from_array(*ha), DVec3::from_array(*hb)];
             return box_box::contacts(half, between, margin, emit);
         }
-        let mut points = Vec::new();
-        let normal = polyhedron_sat::contacts(p, &q.transformed(between), margin, &mut points);
-        points.into_iter().for_each(emit);
-        normal
+        polyhedron_sat::contacts(p, q, between, margin, emit)
     }
 }
