@@ -59,6 +59,19 @@ pub struct Rescue {
     pub held_bodies: usize,
 }
 
+impl Rescue {
+    /// That of two steps, one after the other.
+    pub(crate) fn followed_by(&self, next: &Self) -> Self {
+        Self {
+            impacts: self.impacts + next.impacts,
+            rounds: self.rounds + next.rounds,
+            cut_nodes: self.cut_nodes + next.cut_nodes,
+            lost_momentum_n_s: self.lost_momentum_n_s + next.lost_momentum_n_s,
+            held_bodies: self.held_bodies + next.held_bodies,
+        }
+    }
+}
+
 /// Scripts that leave a deformable no room.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Infeasible {

@@ -191,6 +191,58 @@ impl<S: Space> Solution<S> {
     }
 }
 
+impl Certificate {
+    /// That of two steps, one after the other: the worse of each figure, and energies together.
+    #[must_use]
+    pub(crate) fn followed_by(mut self, next: Self) -> Self {
+        for (own, other) in [
+            (&mut self.residual_m_s, next.residual_m_s),
+            (&mut self.relative_residual, next.relative_residual),
+            (&mut self.approach_speed_m_s, next.approach_speed_m_s),
+            (&mut self.pull_n_s, next.pull_n_s),
+            (&mut self.cone_excess_n_s, next.cone_excess_n_s),
+            (&mut self.signorini_j, next.signorini_j),
+            (&mut self.friction_direction_j, next.friction_direction_j),
+            (&mut self.penetration_m, next.penetration_m),
+            (&mut self.momentum_n_s, next.momentum_n_s),
+            (
+                &mut self.angular_momentum_n_m_s,
+                next.angular_momentum_n_m_s,
+            ),
+            (&mut self.displacement_m, next.displacement_m),
+        ] {
+            *own = own.max(other);
+        }
+        let (shares, of_next) = (self.shares, next.shares);
+        if of_next.residual > shares.residual {
+            self.worst = next.worst;
+        }
+        if of_next.energy > shares.energy {
+            self.energy_at = next.energy_at;
+        }
+        if of_next.momentum.max(of_next.angular_momentum)
+            > shares.momentum.max(shares.angular_momentum)
+        {
+            self.momentum_at = next.momentum_at;
+        }
+        if of_next.displacement > shares.displacement {
+            self.displaced = next.displaced;
+        }
+        if of_next.push_apart > shares.push_apart {
+            self.push_apart_at = next.push_apart_at;
+            self.push_apart_m = next.push_apart_m;
+            self.push_apart_n = next.push_apart_n;
+        }
+        self.shares = shares.upper(&of_next);
+        self.energy = self.energy.followed_by(&next.energy);
+        self.energy_made_j = self.energy.made_j;
+        self.joints = self.joints.followed_by(&next.joints);
+        self.contacts = next.contacts;
+        self.step = next.step;
+        self
+    }
+}
+
 /// Speed of a contact before it acts, m/s.
 fn speed_at<S: Space>(problem: &ContactProblem<S>, row: usize) -> f64 {
     problem.relative_velocity(row, &problem.free).length()

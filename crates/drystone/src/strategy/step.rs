@@ -328,3 +328,18 @@ pub struct Resolution {
     /// Momentum that was lost by that, as a sum of sizes, N·s.
     pub lost_momentum_n_s: f64,
 }
+
+impl Resolution {
+    /// That of two steps, one after the other.
+    pub(crate) fn followed_by(&self, next: &Self) -> Self {
+        Self {
+            impacts: self.impacts + next.impacts,
+            rounds: self.rounds + next.rounds,
+            gave_up: self.gave_up || next.gave_up,
+            zone_rounds: self.zone_rounds + next.zone_rounds,
+            rigid_bodies: self.rigid_bodies + next.rigid_bodies,
+            cut_bodies: self.cut_bodies + next.cut_bodies,
+            lost_momentum_n_s: self.lost_momentum_n_s + next.lost_momentum_n_s,
+        }
+    }
+}

@@ -6,7 +6,7 @@ use super::{AccessError, HookSlot, World};
 use crate::contact::rules::Hooks;
 use crate::geometry::Space;
 use crate::geometry::shape::Pose;
-use crate::model::body::{Bodies, Body, BodyError, BodyId, Groups, Motion};
+use crate::model::body::{Bodies, Body, BodyError, BodyId, Groups, Kind, Motion};
 
 impl<S: Space> World<S> {
     /// Adds a body.
@@ -21,6 +21,12 @@ impl<S: Space> World<S> {
         let density = self.materials.get(body.material).density;
         let id = self.bodies.push(body, density)?;
         let k = id.index();
+        // A script need not begin where the body was described.
+        if let Kind::Kinematic(script) = &self.bodies.kind[k] {
+            let Pose { position, rotation } = script.pose(&self.bodies.start[k], self.time);
+            self.bodies.position[k] = position;
+            self.bodies.rotation[k] = rotation;
+        }
         let (print, shape) = (self.bodies.print[k], &self.bodies.shape[k]);
         self.shapes.entry(print).or_insert_with(|| shape.clone());
         self.names.insert(name, id);

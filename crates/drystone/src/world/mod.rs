@@ -13,6 +13,7 @@ mod errors;
 mod joints;
 #[cfg(test)]
 mod mutations;
+mod parts;
 mod readings;
 mod report;
 mod snapshot;
@@ -60,6 +61,14 @@ pub type World2 = World<D2>;
 /// A world in space.
 #[cfg(feature = "dim3")]
 pub type World3 = World<D3>;
+
+/// A step that was made and judged, and is not accepted yet.
+struct Attempt<S: Space> {
+    output: StepOutput<S>,
+    certificate: Option<Certificate>,
+    /// How many parts it was made in.
+    parts: u32,
+}
 
 /// What a program decides about contacts itself.
 #[derive(Clone)]
@@ -179,25 +188,39 @@ impl<S: Space> World<S> {
         self.settings.check()?;
         self.joints.sort_pairs();
         self.check_strategy()?;
-        let (dt, threads) = (self.settings.dt, self.settings.threads);
-        integrate::steer(&mut self.bodies, self.time, dt);
-        self.bodies.copy_state(&mut self.before, threads);
         let end = self.end_of_step();
-        let output = match self.step_bodies(end, watch) {
-            Ok(output) => output,
+        let attempt = match self.attempt(end, watch) {
+            Err(Failure::Burst(burst)) => self.attempt_in_parts(end, burst, watch)?,
             Err(failure) => return Err(self.reject(failure)),
-        };
-        let certificate = match output.solution.as_ref().map(|of| self.certify(of)) {
-            Some(Err(burst)) => return Err(self.reject(Failure::Burst(burst))),
-            Some(Ok(certificate)) => certificate,
-            None => None,
+            Ok(attempt) => attempt,
         };
         self.accept(end);
         watch(Phase::Certificate);
-        let report = self.report(&output, certificate);
-        self.last = output.solution.map(|solution| solution.answered);
+        let report = self.report(&attempt);
+        self.last = attempt.output.solution.map(|solution| solution.answered);
         self.note_events();
         Ok(report)
+    }
+
+    /// Steers, lets the strategy move the bodies to `end` seconds, and judges that.
+    fn attempt(
+        &mut self,
+        end: f64,
+        watch: &mut dyn FnMut(Phase),
+    ) -> Result<Attempt<S>, Failure<S>> {
+        let (dt, threads) = (self.settings.dt, self.settings.threads);
+        integrate::steer(&mut self.bodies, self.time, dt);
+        self.bodies.copy_state(&mut self.before, threads);
+        let output = self.step_bodies(end, watch)?;
+        let certificate = match &output.solution {
+            Some(solution) => self.certify(solution).map_err(Failure::Burst)?,
+            None => None,
+        };
+        Ok(Attempt {
+            output,
+            certificate,
+            parts: 1,
+        })
     }
 
     /// Lets the strategy move the bodies by a step that ends at `end` seconds.
@@ -288,12 +311,14 @@ impl<S: Space> World<S> {
     }
 
     /// What the step did.
-    fn report(&self, output: &StepOutput<S>, certificate: Option<Certificate>) -> StepReport {
+    fn report(&self, attempt: &Attempt<S>) -> StepReport {
+        let output = &attempt.output;
         StepReport {
             step: self.step,
+            parts: attempt.parts,
             contacts: output.contacts,
             solve: output.solve.clone(),
-            certificate,
+            certificate: attempt.certificate.clone(),
             rescue: output.rescue,
             resolution: output.resolution,
         }

@@ -10,6 +10,9 @@ use crate::strategy::step::Resolution;
 pub struct StepReport {
     /// Number of the step, from 1.
     pub step: u64,
+    /// How many parts it was made in: more than one where the judge saw more energy made than there
+    /// was, and smaller steps made less.
+    pub parts: u32,
     /// Contact points in the problem.
     pub contacts: usize,
     /// What the solver did.

@@ -24,6 +24,18 @@ pub struct JointFigures {
     pub gap_of_size: f64,
 }
 
+impl JointFigures {
+    /// Those of two steps, one after the other.
+    pub(crate) fn followed_by(&self, next: &Self) -> Self {
+        Self {
+            gap_m: self.gap_m.max(next.gap_m),
+            angle_rad: self.angle_rad.max(next.angle_rad),
+            work_j: self.work_j + next.work_j,
+            gap_of_size: self.gap_of_size.max(next.gap_of_size),
+        }
+    }
+}
+
 /// The joints of a step, kept for its memory: rows do not change from step to step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct JointRows {

@@ -122,6 +122,21 @@ pub struct EnergyBalance {
     pub worst_share: f64,
 }
 
+impl EnergyBalance {
+    /// That of two steps, one after the other.
+    pub(crate) fn followed_by(&self, next: &Self) -> Self {
+        Self {
+            work_j: self.work_j + next.work_j,
+            dissipated_j: self.dissipated_j + next.dissipated_j,
+            made_j: self.made_j + next.made_j,
+            lost_j: self.lost_j + next.lost_j,
+            scale_j: self.scale_j.max(next.scale_j),
+            worst_share: self.worst_share.max(next.worst_share),
+            ..*next
+        }
+    }
+}
+
 /// Momentum over a step: what islands that nothing holds gained beyond the impulse of forces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MomentumBalance {
