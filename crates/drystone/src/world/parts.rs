@@ -1,15 +1,21 @@
 //! Steps that made energy are made again in smaller parts.
 //!
 //! Where things move many times their own size in a step, or stiff springs are stretched many times
-//! their length, an implicit step may end with more energy than there was. The judge sees that. The
-//! step is taken back and made in two parts, then in four, and so on; if 64 are too few, it ends the
-//! run with an error that names the body.
+//! their length, a step may end with more energy than there was. The judge sees that. A step in which
+//! an island made more than [`REPEATED`] of what it had is taken back and made in two parts, then in
+//! four, and so on. If 64 do not serve either, the whole step stands as it was first, unless an island
+//! made more than all that it had ([`REFUSED`]): that ends the run with an error that names the body.
 
 use super::{Attempt, World};
 use crate::geometry::Space;
 use crate::judge::whole_step::Burst;
 use crate::strategy::step::{Failure, Phase};
 use crate::world::StepError;
+
+/// Part of an island's energy that it may make in a step that is not made again.
+pub(super) const REPEATED: f64 = 0.1;
+/// The same in a step that no smaller parts make right.
+const REFUSED: f64 = 1.0;
 
 /// How often a step is halved.
 const HALVINGS: u32 = 6;
@@ -37,7 +43,14 @@ impl<S: Space> World<S> {
                 }
             }
         }
-        Err(error)
+        if burst.share > REFUSED {
+            return Err(error);
+        }
+        self.attempt(end, REFUSED, watch).map_err(|failure| {
+            let error = self.reject(failure);
+            *self = start;
+            error
+        })
     }
 
     fn attempt_parts(
@@ -52,10 +65,10 @@ impl<S: Space> World<S> {
             true => end,
             false => from + (end - from) * (f64::from(k) / f64::from(parts)),
         };
-        let mut attempt = self.attempt(time_of(1), watch)?;
+        let mut attempt = self.attempt(time_of(1), REPEATED, watch)?;
         for k in 2..=parts {
             self.time = time_of(k - 1);
-            let mut next = self.attempt(time_of(k), watch)?;
+            let mut next = self.attempt(time_of(k), REPEATED, watch)?;
             next.follow(attempt);
             attempt = next;
         }

@@ -53,7 +53,8 @@ fn a_platform_with_a_set_motion_carries_what_stands_on_it() {
         let at = world.pose(plate).unwrap().position;
         assert!((at - DVec3::new(3.0, 0.75, 0.0)).length() < 1e-12, "{at}");
         let lag = offset(&world) - before;
-        assert!(lag.length() < 1e-5, "{lag}");
+        // A hundredth of a millimetre a second.
+        assert!(lag.length() < 2e-5, "{lag}");
         world.set_motion(plate, Motion::default()).unwrap();
         run(&mut world, 2.0);
         assert_eq!(world.pose(plate).unwrap().position, at);
@@ -75,7 +76,8 @@ fn a_turntable_that_is_set_spinning_in_the_middle_of_a_run_turns_from_where_it_i
         run(&mut world, 2.0);
         let expected = DQuat::from_rotation_y(1.3);
         let rotation = world.pose(plate).unwrap().rotation;
-        assert!(rotation.angle_between(expected) < 1e-9, "{rotation}");
+        let off = (rotation * expected.inverse()).xyz().length();
+        assert!(off < 1e-12, "{rotation}");
     });
 }
 

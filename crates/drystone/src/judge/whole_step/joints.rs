@@ -6,7 +6,7 @@ use crate::geometry::Space;
 use crate::geometry::shape::Pose;
 use crate::math::algebra::Linear;
 use crate::model::body::Bodies;
-use crate::model::joint::rows::{Coordinate, Poses, Role, Row, rows_of};
+use crate::model::joint::rows::{Coordinate, Poses, Role, Row, nearest_turn, rows_of};
 use crate::model::joint::store::Held;
 use serde::{Deserialize, Serialize};
 
@@ -89,7 +89,12 @@ impl JointRows {
                     figures.gap_of_size = figures.gap_of_size.max(error / size);
                 }
                 let claimed = || (step.joint_force)(place, k);
-                done.drive(role, [was, is], claimed);
+                let driven = if coordinate.is_angular() && matches!(role, Role::Motor(..)) {
+                    nearest_turn(is, was)
+                } else {
+                    is
+                };
+                done.drive(role, [was, driven], claimed);
                 done.is_damped |= matches!(role, Role::Limit(min, max) if min < max);
                 done.script(step, ends, [&before[k], &after[k]], claimed);
             }

@@ -160,7 +160,7 @@ pub(crate) struct Displaced {
     pub(crate) body: Option<u32>,
 }
 
-/// An island that made more energy than any error of a sound step: more than it had.
+/// An island that made energy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Burst {
     /// The body that gained most.
@@ -170,10 +170,12 @@ pub(crate) struct Burst {
     /// Energy that was there before, with the work of forces and what it takes to lift the bodies by
     /// half their size, J.
     pub(crate) had_j: f64,
+    /// What was made over what was there, or over what it takes to come to [`BURST_SPEED`] if that is
+    /// more.
+    pub(crate) share: f64,
 }
 
-/// Speed that an island must have come to for its energy to end a run, m/s: slower than this nothing
-/// bursts, whatever it had.
+/// Speed that energy is held against at least, m/s: slower than this nothing bursts, whatever it had.
 const BURST_SPEED: f64 = 1.0;
 
 /// What the judge says of a whole step; bodies are given by number.
@@ -184,7 +186,7 @@ pub(crate) struct WholeStep {
     pub(crate) joints: JointFigures,
     pub(crate) push_apart: Option<PushApart>,
     pub(crate) displaced: Displaced,
-    /// An island that made more energy than it may.
+    /// The island that made most energy for what it had.
     pub(crate) burst: Option<Burst>,
     /// Which body gained or lost most in the island with the largest share of energy made or lost.
     pub(crate) energy_of: Option<u32>,
@@ -308,15 +310,15 @@ impl WholeStep {
         let energy = &mut self.energy;
         energy.scale_j += island.scale;
         let least = 0.5 * island.mass * BURST_SPEED * BURST_SPEED;
-        if island.energy > island.had.max(least) && island.most.0 != NONE {
-            let is_more = |burst: &Burst| island.energy > burst.made_j;
-            if self.burst.as_ref().is_none_or(is_more) {
-                self.burst = Some(Burst {
-                    body: island.most.0,
-                    made_j: island.energy,
-                    had_j: island.had,
-                });
-            }
+        let of_had = share(island.energy, island.had.max(least));
+        let is_more = |burst: &Burst| of_had > burst.share;
+        if of_had > 0.0 && island.most.0 != NONE && self.burst.as_ref().is_none_or(is_more) {
+            self.burst = Some(Burst {
+                body: island.most.0,
+                made_j: island.energy,
+                had_j: island.had,
+                share: of_had,
+            });
         }
         let beyond = island.energy.abs() - island.round_off;
         if beyond > 0.0 || island.energy.is_nan() {

@@ -100,6 +100,14 @@ fn add_axis(coordinate: Coordinate, axis: &Axis, rows: &mut Vec<(Coordinate, Rol
     }
 }
 
+/// An angle by whole turns as near as can be to another one, rad: coordinates that are angles jump
+/// from π to −π.
+#[must_use]
+pub(crate) fn nearest_turn(angle: f64, near: f64) -> f64 {
+    use std::f64::consts::TAU;
+    angle - TAU * ((angle - near) / TAU).round()
+}
+
 /// Where the centres of mass of a joint's bodies are at the end of a step, and at the point within
 /// it whose directions count.
 pub(crate) struct Poses<'a, S: Space> {

@@ -65,6 +65,9 @@ pub(crate) struct BodyColumns<S: Space> {
     /// What holds bodies that linkages move, two columns each.
     #[serde(skip)]
     grasp: Vec<Column>,
+    /// Displacement in a substep that repairs overlaps; 0 between substeps.
+    #[serde(skip)]
+    nudge: Vec<Column>,
 }
 
 impl<S: Space> Default for BodyColumns<S> {
@@ -86,6 +89,7 @@ impl<S: Space> Default for BodyColumns<S> {
             push: nobody(),
             keep: nobody(),
             grasp: Vec::new(),
+            nudge: nobody(),
         }
     }
 }
@@ -119,6 +123,7 @@ impl<S: Space> BodyColumns<S> {
             &mut self.inertia,
             &mut self.push,
             &mut self.keep,
+            &mut self.nudge,
         ] {
             columns.resize(count, Column::default());
         }
@@ -245,6 +250,7 @@ impl<S: Space> BodyColumns<S> {
                 mass: SharedSlice::new(&mut self.mass),
                 inertia: SharedSlice::new(&mut self.inertia),
                 grasp: SharedSlice::new(&mut self.grasp),
+                nudge: SharedSlice::new(&mut self.nudge),
             },
             Flight {
                 before: SharedSlice::new(&mut self.before),
@@ -470,9 +476,11 @@ impl Flight<'_> {
                 field.aim.write(k, Column(aim));
                 field.shift.write(k, Column(shift));
             }
+            let nudge = field.nudge.read(k).0;
             for j in 0..LANES {
-                drift[j] += shift[j];
+                drift[j] += shift[j] + nudge[j];
             }
+            field.nudge.write(k, Column::default());
             self.gain.write(k, Column(gain));
             field.drift.write(k, Column(drift));
             field.motion.write(k, Column(motion));

@@ -36,15 +36,14 @@
 //! is. Deep piles converge slowly, and forces that run ahead of their bodies make them swing: so κ
 //! is smaller there, $\kappa/(1 + D/50)$.
 //!
-//! **The gap** g is the separation d where the two are apart; overlaps (d < 0) are repaired by the
-//! part $1-\alpha$ of what exceeds the slop in a substep, $g = (1-\alpha)\,(d + s)$, but no faster
-//! than [`repair_speed`](crate::contact::problem::assemble::ContactRules::repair_speed), and more than ten
-//! layers deep, overlaps that are not large only by 10/D of that part (a tenth at least). For λ grows
-//! as long as there is overlap, and lags behind: a pile swings by itself if it is repaired faster
-//! than its slowest swing dies down, which takes the longer the deeper it is. What hits hard was
-//! dealt with before ([`super::impacts`]); only a point on a body of a net of joints, whose e is kept here, gets
-//! $g = h\,e\,u^-_N$ instead if it will hit faster than the threshold: it must leave at e times the
-//! speed at which it came.
+//! **The gap** g is the separation d where the two are apart, and 0 where they overlap: overlaps are
+//! repaired by displacements that no velocity and no force learns of ([`super::overlap_nudges`]). (A
+//! force that grew as long as there is overlap would lag behind it by a quarter of a swing: piles
+//! would swing by themselves.) Points on a body of a net of joints get $g = (1-\alpha)(d+s)$ instead,
+//! and $g = h\,e\,u^-_N$ if they will hit faster than the threshold: they must leave at e times the
+//! speed at which they came. What else hits hard was dealt with before ([`super::impacts`]).
+
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::contact_graph::{BodyGroup, Sides};
 use super::manifold_records::RecordGroup;
@@ -91,10 +90,6 @@ pub(crate) const NO_POINT: f32 = 1e30;
 const MOST_LOAD: f32 = 1e5;
 /// How deep in a pile a contact is half as stiff as on top, in layers.
 const SOFT_DEPTH: f32 = 50.0;
-/// How deep overlaps are repaired as fast as on top, in layers.
-const CALM_DEPTH: f32 = 10.0;
-/// Part of its due by which a shallow overlap is repaired at least, whatever its load.
-const LEAST_URGENCY: f32 = 0.1;
 /// Times stiffer that a bounce is than a hit without one.
 const FIRM_BOUNCE: f32 = 50.0;
 /// Numbers of all of a manifold at most.
@@ -119,6 +114,8 @@ pub(crate) struct Field<'a> {
     pub(crate) inertia: SharedSlice<'a, Column>,
     /// What holds the bodies of linkages: two columns each, see [`super::manifold_forces`].
     pub(crate) grasp: SharedSlice<'a, Column>,
+    /// Displacement in the substep that repairs overlaps.
+    pub(crate) nudge: SharedSlice<'a, Column>,
 }
 
 impl Field<'_> {
@@ -145,8 +142,6 @@ pub(crate) struct Law {
     pub(crate) most_repaired: f32,
     /// Overlap that is left alone, m.
     pub(crate) slop: f32,
-    /// Overlap of which no load excuses more, m.
-    pub(crate) deep: f32,
     /// Approach slower than this does not bounce, m/s.
     pub(crate) threshold: f32,
     /// Part of f − λ that λ takes over in a round where it grows, and where it shrinks.
@@ -303,7 +298,13 @@ fn pressed<S: Space, V: Wide>(point: &Point<V>, u: V) -> V {
 
 /// Gaps and stiffnesses of a substep.
 #[inline(always)]
-fn begin_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[RecordGroup], law: &Law) {
+fn begin_kernel<S: Space, V: Wide>(
+    field: &Field<'_>,
+    groups: &[RecordGroup],
+    law: &Law,
+    (is_tied, overlaps): (&[bool], &AtomicBool),
+) {
+    let mut most_due = zero::<V>();
     for group in groups {
         let (records, ends) = (&group.records, field.ends_of(group));
         let numbers = read_header::<S, V>(&field.records, records);
@@ -311,32 +312,54 @@ fn begin_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[RecordGroup], la
         let drift = parting::<S, V>(&axes, &field.drift, &ends);
         let motion = parting::<S, V>(&axes, &field.motion, &ends);
         let mass = numbers[Layout::<S>::MASS];
-        let mut most_known = zero::<V>();
-        for p in 0..group.points as usize {
-            let point = read_point::<S, V>(&field.records, records, p);
-            most_known = most_known.most(point[Layout::<S>::FORCE]);
-        }
+        let tied = tied::<V>(is_tied, &ends);
         for p in 0..group.points as usize {
             let mut point = read_point::<S, V>(&field.records, records, p);
             let e = extra::<S, V>(&numbers, &point, Layout::<S>::RESTITUTION);
             let c = place::<S, V>(&point);
             let moving = [S::at_point(&drift, &c)[0], S::at_point(&motion, &c)[0]];
-            begin_point::<S, V>(&mut point, moving, [mass, e, most_known], law);
+            let due = begin_point::<S, V>(&mut point, moving, [mass, e, tied], law);
+            most_due = most_due.most(due);
             write_point::<S, V>(&field.records, records, p, point);
         }
     }
+    let mut due = Column::default();
+    most_due.store(&mut due);
+    if due.0.iter().any(|&due| due > 0.0) {
+        overlaps.store(true, Ordering::Relaxed);
+    }
 }
 
-/// Gap and stiffness of a point whose sides have drifted apart by `drift` and part at `u`. All points
-/// of a manifold are repaired alike, by its largest force: else those that carry nothing would be
-/// repaired faster than the others, and carry everything in the next step.
+/// 1 where one of two bodies belongs to a net of joints, 0 elsewhere.
+#[inline(always)]
+pub(super) fn tied<V: Wide>(is_tied: &[bool], [a, b]: &[[u32; LANES]; 2]) -> V {
+    let mut column = Column::default();
+    for k in 0..LANES {
+        let is = |place: u32| place > 0 && is_tied.get(place as usize - 1) == Some(&true);
+        column.0[k] = f32::from(u8::from(is(a[k]) || is(b[k])));
+    }
+    V::load(&column)
+}
+
+/// By how much two sides that are d apart should be moved apart in this substep, m; if negative, by
+/// how much they may come closer.
+#[inline(always)]
+pub(super) fn due<V: Wide>(d: V, law: &Law) -> V {
+    let over = zero::<V>() - (d + V::splat(law.slop));
+    let is_over = over.positive();
+    let part = V::splat(1.0) + is_over * V::splat(law.repaired - 1.0);
+    (part * over).least(V::splat(law.most_repaired))
+}
+
+/// Gap and stiffness of a point whose sides have drifted apart by `drift` and part at `u`. Returns by
+/// how much its overlap is to be repaired by a nudge, m.
 #[inline(always)]
 fn begin_point<S: Space, V: Wide>(
     point: &mut Point<V>,
     [drift, u]: [V; 2],
-    [mass, e, most_known]: [V; 3],
+    [mass, e, tied]: [V; 3],
     law: &Law,
-) {
+) -> V {
     let (o, one, h) = (zero::<V>(), V::splat(1.0), V::splat(law.h));
     let d0 = point[Layout::<S>::SEPARATION];
     let d = d0 + drift;
@@ -357,16 +380,11 @@ fn begin_point<S: Space, V: Wide>(
     let depth = known / weight.most(V::splat(f32::MIN_POSITIVE));
     let softer = one + depth * V::splat(1.0 / SOFT_DEPTH);
     point[Layout::<S>::STIFFNESS] = load * V::splat(law.stiffness) * is_point / softer;
-    let most_depth = most_known / weight.most(V::splat(f32::MIN_POSITIVE));
-    let urgency = (V::splat(CALM_DEPTH) / most_depth.most(one))
-        .least(one)
-        .most(V::splat(LEAST_URGENCY));
-    let over = (d + V::splat(law.slop)).least(o);
-    let beyond = (d + V::splat(law.deep)).least(o);
-    let overlap = V::splat(law.repaired) * (beyond + urgency * (over - beyond));
-    let repaired = d.most(o) + overlap.most(o - V::splat(law.most_repaired));
+    let due = due(d, law).most(o) * is_point;
+    let gap = d.most(o) - tied * due;
     let rebound = h * e * u;
-    point[Layout::<S>::GAP] = repaired + bounces * (rebound - repaired);
+    point[Layout::<S>::GAP] = gap + bounces * (rebound - gap);
+    (one - tied) * due
 }
 
 /// λ moves towards f. Where there is a list for them, the error that is left at the worst point of
@@ -445,7 +463,7 @@ fn point_error<S: Space, V: Wide>(
 
 /// The first where the body is B, the second where it is A.
 #[inline(always)]
-fn choose<V: Wide>([is_b, is_a]: [V; 2], p: V3<V>, q: V3<V>) -> V3<V> {
+pub(super) fn choose<V: Wide>([is_b, is_a]: [V; 2], p: V3<V>, q: V3<V>) -> V3<V> {
     let mut chosen = [zero::<V>(); 3];
     for k in 0..3 {
         chosen[k] = is_b * p[k] + is_a * q[k];
@@ -456,7 +474,7 @@ fn choose<V: Wide>([is_b, is_a]: [V; 2], p: V3<V>, q: V3<V>) -> V3<V> {
 /// Motion of a body relative to another at a manifold, as B's relative to A's: `side` is 1 where the
 /// body is B and −1 where it is A.
 #[inline(always)]
-fn relative<S: Space, V: Wide>(
+pub(super) fn relative<S: Space, V: Wide>(
     axes: &Axes<V>,
     side: V,
     own: &Moving<V>,
@@ -593,7 +611,12 @@ fn settle_kernel<S: Space, V: Wide>(field: &Field<'_>, groups: &[BodyGroup], sid
 
 dispatch! {
     /// Finds gaps and stiffnesses of a substep.
-    fn begin<S: Space>(field: &Field<'_>, groups: &[RecordGroup], law: &Law) = begin_kernel
+    fn begin<S: Space>(
+        field: &Field<'_>,
+        groups: &[RecordGroup],
+        law: &Law,
+        tied_and_overlaps: (&[bool], &AtomicBool),
+    ) = begin_kernel
 }
 dispatch! {
     /// Moves the known forces towards the present ones; says how far the law is from holding then.

@@ -135,6 +135,11 @@ impl Records {
         self.columns[point_of::<S>(manifold, point)].0[Layout::<S>::FORCE] = force as f32;
     }
 
+    /// Whether there is room for a manifold's point: what comes from outside may name others.
+    pub(crate) fn has_point<S: Space>(&self, manifold: u32, point: usize) -> bool {
+        point < S::POINTS && point_of::<S>(manifold, point) < self.columns.len()
+    }
+
     /// Sets the force at a manifold's point in the manifold's axes, N.
     pub(crate) fn set_force<S: Space>(&mut self, manifold: u32, point: usize, force: S::Vector) {
         let column = &mut self.columns[point_of::<S>(manifold, point)].0;

@@ -41,6 +41,7 @@ mod manifold_store;
 mod manifold_update;
 mod narrow_phase;
 mod options;
+mod overlap_nudges;
 mod pair_cache;
 mod point_impulse;
 mod sleep;
@@ -135,7 +136,7 @@ pub(crate) struct RealTime<S: Space> {
     hits: Vec<u32>,
     #[serde(skip)]
     speeds: Vec<f32>,
-    unconverged: Unconverged,
+    unconverged: Unconverged<S>,
 }
 
 impl<S: Space> Default for RealTime<S> {
@@ -175,6 +176,7 @@ impl<S: Space> RealTime<S> {
         around: &Circumstances<'_, S>,
         changes: &Changes,
     ) {
+        self.recall_forces();
         let added = bodies.len().saturating_sub(self.columns.base.len());
         self.is_new = 8 * added > bodies.len();
         self.take_over(bodies, options, changes);

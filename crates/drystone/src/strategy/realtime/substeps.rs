@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::articulation;
@@ -12,7 +13,7 @@ use super::half_kicks::{Kick, half_kick};
 use super::impacts::Impacts;
 use super::manifold;
 use super::manifold::{Field, Law};
-use super::{Circumstances, RealTime, Realtime, manifold_forces};
+use super::{Circumstances, RealTime, Realtime, manifold_forces, overlap_nudges};
 use crate::dynamics::integrate;
 use crate::geometry::Space;
 use crate::geometry::shape::Pose;
@@ -21,10 +22,6 @@ use crate::model::body::{Bodies, Kind, Motion};
 use crate::parallel::shared_slice::SharedSlice;
 use crate::parallel::thread_pool;
 use crate::parallel::thread_pool::Worker;
-
-/// Overlaps deeper than so many times what a loaded contact gives way by are repaired without
-/// regard to their load.
-const DEEP: f64 = 3.0;
 
 /// Times more rounds in a step in which bodies are mostly new: what starts to slide would be ahead
 /// for good by what friction lacked in the first steps.
@@ -268,6 +265,8 @@ struct Rounds<'a, S> {
     law: &'a Law,
     /// What errors are written to after the last round, if anything is done about them.
     errors: Option<&'a SharedSlice<'a, f32>>,
+    /// Whether something overlaps by more than the slop.
+    overlaps: AtomicBool,
     space: PhantomData<S>,
 }
 
@@ -310,13 +309,53 @@ impl<S: Space> Rounds<'_, S> {
         }
     }
 
+    /// Moves overlapping bodies apart; each thread its batches, as in the rounds.
+    fn nudge(&self, worker: &Worker<'_>) {
+        if !self.overlaps.load(Ordering::Relaxed) {
+            return;
+        }
+        let Some((first, small)) = self.graph.batches.split_first() else {
+            return;
+        };
+        self.nudge_batch(first, worker.share(first.parts), &|| worker.wait());
+        for batch in &small[worker.share(small.len())] {
+            self.nudge_batch(batch, 0..batch.parts, &|| {});
+        }
+    }
+
+    fn nudge_batch(&self, batch: &Batch, mine: Range<usize>, wait: &dyn Fn()) {
+        let graph = self.graph;
+        for _ in 0..overlap_nudges::ROUNDS {
+            for color in graph.colors[batch.colors.clone()].chunks(batch.parts) {
+                for part in &color[mine.clone()] {
+                    overlap_nudges::nudge::<S>(
+                        self.options.instructions,
+                        self.field,
+                        &graph.groups[part.clone()],
+                        &graph.sides,
+                        self.law,
+                        &graph.is_tied,
+                    );
+                }
+                wait();
+            }
+        }
+    }
+
     /// Prepares the manifolds for a substep, each thread those that it will work on.
     fn begin(&self, worker: &Worker<'_>) {
         let graph = self.graph;
         let begin = |batch: &Batch, mine: Range<usize>| {
             for part in &graph.record_parts[batch.records.clone()][mine] {
                 let records = &graph.records[part.clone()];
-                manifold::begin::<S>(self.options.instructions, self.field, records, self.law);
+                let marks = (&graph.is_tied[..], &self.overlaps);
+                manifold::begin::<S>(
+                    self.options.instructions,
+                    self.field,
+                    records,
+                    self.law,
+                    marks,
+                );
             }
         };
         let Some((first, small)) = graph.batches.split_first() else {
@@ -503,6 +542,7 @@ impl<S: Space> RealTime<S> {
                 },
             law,
             errors: (options.exact_points > 0).then_some(&errors),
+            overlaps: AtomicBool::new(false),
             space: PhantomData,
         };
         thread_pool::run(threads, |worker| {
@@ -529,6 +569,7 @@ impl<S: Space> RealTime<S> {
                     });
                 }
             });
+            rounds.nudge(worker);
         });
     }
 
@@ -579,7 +620,6 @@ fn law<S: Space>(options: &Realtime, around: &Circumstances<'_, S>, h: f64) -> L
         repaired: (options.repair_rate * h).min(1.0) as f32,
         most_repaired: (around.settings.contact.repair_speed * h) as f32,
         slop: around.settings.contact.slop as f32,
-        deep: (DEEP * acceleration * h * h / options.stiffness) as f32,
         threshold: around.settings.contact.restitution_threshold as f32,
         loading: options.loading as f32,
         unloading: options.unloading as f32,

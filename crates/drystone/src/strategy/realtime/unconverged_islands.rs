@@ -41,6 +41,11 @@ const ACCURACY: f64 = 1e-3;
 /// sixty mostly are not either.
 const ITERATIONS: u32 = 15;
 
+/// Part of what a step of free fall adds to a velocity by which the velocities of an island may change
+/// in a step if its forces are those of the next step, too. Where they change by more, most of its
+/// forces stopped something: to know them in the next step would be to throw it back.
+const STEADY: f64 = 0.1;
+
 /// Islands of so few points are solved however fast their bodies meet: else a heavy stone that drops
 /// on a stack would leave overlaps that no later step undoes well.
 const FAST_POINTS: usize = 100;
@@ -68,6 +73,18 @@ struct Solved<S: Space> {
     forces: Vec<S::Vector>,
     /// The largest error of a contact, m/s.
     error: f64,
+    /// Whether its forces are those of one step only ([`STEADY`]).
+    is_passing: bool,
+}
+
+/// A force that the rounds came to, of a manifold and a point of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
+struct KnownForce<S: Space> {
+    manifold: u32,
+    point: u32,
+    /// N, normal first.
+    force: S::Vector,
 }
 
 /// When the island of a body may be solved exactly.
@@ -104,10 +121,13 @@ const PAUSE: u8 = 31;
 const DOUBLINGS: u8 = 3;
 
 /// What is known of islands that the rounds left unconverged.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Unconverged {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub(super) struct Unconverged<S: Space> {
     /// Of each body.
     turns: Vec<Turn>,
+    /// What the next step is to start from in the place of forces of one step only.
+    known: Vec<KnownForce<S>>,
     /// Error of each record, m/s.
     #[serde(skip)]
     errors: Vec<f32>,
@@ -118,7 +138,19 @@ pub(super) struct Unconverged {
     queue: Vec<u32>,
 }
 
-impl Unconverged {
+impl<S: Space> Default for Unconverged<S> {
+    fn default() -> Self {
+        Self {
+            turns: Vec::new(),
+            known: Vec::new(),
+            errors: Vec::new(),
+            is_seen: Vec::new(),
+            queue: Vec::new(),
+        }
+    }
+}
+
+impl<S: Space> Unconverged<S> {
     /// Makes room for so many bodies.
     pub(super) fn grow(&mut self, bodies: usize) {
         self.turns.resize(bodies, Turn::default());
@@ -142,7 +174,10 @@ impl Unconverged {
     pub(super) fn is_consistent(&self, bodies: usize) -> bool {
         let is_valid =
             |turn: &Turn| turn.spent <= BURST + DOUBLINGS && turn.wait <= PAUSE << DOUBLINGS;
-        self.turns.len() <= bodies && self.turns.iter().all(is_valid)
+        let is_force = |known: &KnownForce<S>| known.force.is_finite();
+        self.turns.len() <= bodies
+            && self.turns.iter().all(is_valid)
+            && self.known.iter().all(is_force)
     }
 
     /// Whether an island may be solved in this step; if not, it waits a step less.
@@ -189,6 +224,17 @@ impl Unconverged {
 }
 
 impl<S: Space> RealTime<S> {
+    /// Puts what is known in the place of forces that were those of the last step only.
+    pub(super) fn recall_forces(&mut self) {
+        for known in self.unconverged.known.drain(..) {
+            let (number, point) = (known.manifold, known.point as usize);
+            let records = &mut self.manifolds.records;
+            if records.has_point::<S>(number, point) {
+                records.set_force::<S>(number, point, known.force);
+            }
+        }
+    }
+
     /// Solves the islands whose errors are too large. Poses and motion in `bodies` are those before
     /// the step.
     pub(super) fn solve_unconverged(
@@ -225,9 +271,16 @@ impl<S: Space> RealTime<S> {
             let mut forces = solved.forces.iter();
             for &number in &cluster.manifolds {
                 for point in 0..self.manifolds.manifold(number).count {
-                    if let Some(force) = forces.next() {
-                        self.manifolds.records.set_force::<S>(number, point, *force);
+                    let Some(force) = forces.next() else { break };
+                    let records = &mut self.manifolds.records;
+                    if solved.is_passing {
+                        self.unconverged.known.push(KnownForce {
+                            manifold: number,
+                            point: point as u32,
+                            force: vector::<S>(records.force::<S>(number, point)),
+                        });
                     }
+                    records.set_force::<S>(number, point, *force);
                 }
             }
         }
@@ -348,7 +401,12 @@ impl<S: Space> RealTime<S> {
         is_better.then(|| {
             let velocities = problem.velocities(&impulses).motion;
             let moved = velocities.iter().take(cluster.bodies.len());
+            let is_passing = moved.clone().zip(&cluster.bodies).any(|(v, &k)| {
+                let change = v.linear - bodies.motion[k as usize].linear;
+                change.length() > STEADY / GOAL * goal
+            });
             Solved {
+                is_passing,
                 shifts: moved
                     .map(|v| Motion {
                         linear: v.linear * h,

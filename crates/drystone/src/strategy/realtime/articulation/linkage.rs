@@ -273,7 +273,8 @@ impl<S: Space> Linkage<S> {
                 let at = joint.at[k] as usize;
                 let link = &mut rows[at];
                 (link.n, link.j_a, link.j_b) = (row.n, row.j_a, row.j_b);
-                link.missing = link.follow * (row.value - link.moved(x)) + link.offset;
+                let value = link.coordinate(row.value);
+                link.missing = link.follow * (value - link.moved(x)) + link.offset;
                 pull.add(&row, forces[at]);
             });
             pull.stiffen([a, b], self.part, stiffer);
@@ -382,7 +383,9 @@ impl<S: Space> Linkage<S> {
         }
         for row in &mut self.rows {
             // A speed is a difference of coordinates, a damper pulls at where it was.
-            row.offset -= row.lag * row.moved(&self.x);
+            let moved = row.moved(&self.x);
+            row.offset -= row.lag * moved;
+            row.start += moved;
         }
     }
 

@@ -5,7 +5,7 @@ use super::warm_start::WarmStart;
 use crate::geometry::Space;
 use crate::math::algebra::Linear;
 use crate::model::body::Motion;
-use crate::model::joint::rows::Role;
+use crate::model::joint::rows::{Role, nearest_turn};
 
 /// A row with what a force along it does.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +25,8 @@ pub(super) struct LinkRow<S: Space> {
     pub(super) offset: f64,
     /// How `offset` follows the coordinate from substep to substep.
     pub(super) lag: f64,
+    /// The coordinate at the start of the substep, m or rad.
+    pub(super) start: f64,
     /// 1/k, m/N.
     pub(super) gives: f64,
     pub(super) lower: f64,
@@ -47,10 +49,21 @@ impl<S: Space> LinkRow<S> {
             follow: 0.0,
             offset: 0.0,
             lag: 0.0,
+            start: 0.0,
             gives: 0.0,
             lower: 0.0,
             upper: 0.0,
             diagonal: 0.0,
+        }
+    }
+
+    /// A coordinate of this row. Where its speed counts, what turns on past π goes on counting.
+    pub(super) fn coordinate(&self, value: f64) -> f64 {
+        let is_angle = self.n == S::Vector::default();
+        if is_angle && self.lag > 0.0 {
+            nearest_turn(value, self.start)
+        } else {
+            value
         }
     }
 
@@ -185,6 +198,7 @@ pub(super) fn write<S: Space>(
     // Of a large error only a part is made up for in a step.
     let allowed = |goal: f64, low: f64, high: f64| (value - goal).clamp(low, high) - value;
     link.lag = 0.0;
+    link.start = value;
     let [follow, offset, gives, lower, upper] = match *role {
         Role::Lock => [1.0, allowed(0.0, -most, most), 0.0, -FREE, FREE],
         Role::Limit(min, max) if min == max => [1.0, allowed(min, -most, most), 0.0, -FREE, FREE],
