@@ -189,7 +189,7 @@ impl<S: Space> World<S> {
         self.joints.sort_pairs();
         self.check_strategy()?;
         let end = self.end_of_step();
-        let attempt = match self.attempt(end, parts::REPEATED, watch) {
+        let attempt = match self.attempt(end, watch) {
             Err(Failure::Burst(burst)) => self.attempt_in_parts(end, burst, watch)?,
             Err(failure) => return Err(self.reject(failure)),
             Ok(attempt) => attempt,
@@ -203,11 +203,10 @@ impl<S: Space> World<S> {
     }
 
     /// Steers, lets the strategy move the bodies to `end` seconds, and judges that. Fails if an island
-    /// made more than `most_made` times the energy that was there.
+    /// made more energy than it may ([`parts`]).
     fn attempt(
         &mut self,
         end: f64,
-        most_made: f64,
         watch: &mut dyn FnMut(Phase),
     ) -> Result<Attempt<S>, Failure<S>> {
         let (dt, threads) = (self.settings.dt, self.settings.threads);
@@ -215,7 +214,7 @@ impl<S: Space> World<S> {
         self.bodies.copy_state(&mut self.before, threads);
         let output = self.step_bodies(end, watch)?;
         let certificate = match &output.solution {
-            Some(solution) => self.certify(solution, most_made).map_err(Failure::Burst)?,
+            Some(solution) => self.certify(solution).map_err(Failure::Burst)?,
             None => None,
         };
         Ok(Attempt {
@@ -267,13 +266,8 @@ impl<S: Space> World<S> {
     }
 
     /// What the judge says of the step that was just made, if it is sampled. The forces that acted in
-    /// it must still be there. Fails if an island made more than `most_made` times the energy that was
-    /// there.
-    fn certify(
-        &mut self,
-        solution: &Solution<S>,
-        most_made: f64,
-    ) -> Result<Option<Certificate>, Burst> {
+    /// it must still be there. Fails if an island made more energy than it may.
+    fn certify(&mut self, solution: &Solution<S>) -> Result<Option<Certificate>, Burst> {
         if !self.samples(self.step + 1) {
             return Ok(None);
         }
@@ -295,7 +289,7 @@ impl<S: Space> World<S> {
         let refuses = self.settings.strategy.refuses_bursts();
         if let Some(burst) = whole
             .burst
-            .filter(|burst| refuses && burst.share > most_made)
+            .filter(|burst| refuses && burst.share > parts::MOST_MADE)
         {
             return Err(burst);
         }

@@ -2,9 +2,8 @@
 //!
 //! Where things move many times their own size in a step, or stiff springs are stretched many times
 //! their length, a step may end with more energy than there was. The judge sees that. A step in which
-//! an island made more than [`REPEATED`] of what it had is taken back and made in two parts, then in
-//! four, and so on. If 64 do not serve either, the whole step stands as it was first, unless an island
-//! made more than all that it had ([`REFUSED`]): that ends the run with an error that names the body.
+//! an island made more than [`MOST_MADE`] times what it had is taken back and made in two parts, then
+//! in four, and so on; if 256 do not serve either, the run ends with an error that names the body.
 
 use super::{Attempt, World};
 use crate::geometry::Space;
@@ -12,13 +11,11 @@ use crate::judge::whole_step::Burst;
 use crate::strategy::step::{Failure, Phase};
 use crate::world::StepError;
 
-/// Part of an island's energy that it may make in a step that is not made again.
-pub(super) const REPEATED: f64 = 0.1;
-/// The same in a step that no smaller parts make right.
-const REFUSED: f64 = 1.0;
+/// Times an island's energy that it may make in a step.
+pub(super) const MOST_MADE: f64 = 1.0;
 
 /// How often a step is halved.
-const HALVINGS: u32 = 6;
+const HALVINGS: u32 = 8;
 
 impl<S: Space> World<S> {
     /// Makes a step that burst in parts, as few as serve.
@@ -43,14 +40,7 @@ impl<S: Space> World<S> {
                 }
             }
         }
-        if burst.share > REFUSED {
-            return Err(error);
-        }
-        self.attempt(end, REFUSED, watch).map_err(|failure| {
-            let error = self.reject(failure);
-            *self = start;
-            error
-        })
+        Err(error)
     }
 
     fn attempt_parts(
@@ -65,10 +55,10 @@ impl<S: Space> World<S> {
             true => end,
             false => from + (end - from) * (f64::from(k) / f64::from(parts)),
         };
-        let mut attempt = self.attempt(time_of(1), REPEATED, watch)?;
+        let mut attempt = self.attempt(time_of(1), watch)?;
         for k in 2..=parts {
             self.time = time_of(k - 1);
-            let mut next = self.attempt(time_of(k), REPEATED, watch)?;
+            let mut next = self.attempt(time_of(k), watch)?;
             next.follow(attempt);
             attempt = next;
         }

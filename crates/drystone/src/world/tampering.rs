@@ -30,7 +30,7 @@ pub(super) fn try_tampered(
     let end = world.end_of_step();
     let mut output = world.step_bodies(end, &mut |_| {}).unwrap();
     tamper(world, &mut output);
-    let certificate = world.certify(output.solution.as_ref().unwrap(), 1.0);
+    let certificate = world.certify(output.solution.as_ref().unwrap());
     world.accept(end);
     certificate.map(Option::unwrap)
 }
@@ -261,7 +261,7 @@ fn more_energy_made_than_there_was_is_an_error_that_names_the_body() {
         let output = world.step_bodies(end, &mut |_| {}).unwrap();
         world.bodies.motion[flying.index()].spin *= 1e6;
         let burst = world
-            .certify(output.solution.as_ref().unwrap(), 1.0)
+            .certify(output.solution.as_ref().unwrap())
             .unwrap_err();
         let error = world.reject(crate::strategy::step::Failure::Burst(burst));
         assert!(error.to_string().contains("`flying`"), "{error}");

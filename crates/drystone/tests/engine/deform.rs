@@ -274,7 +274,8 @@ fn symplectic_euler_keeps_energy_while_it_is_stable() {
     let kept = swing(0.1 / omega);
     assert!(kept < 1.06, "{kept}");
     let exploded = swing(2.1 / omega);
-    assert!(exploded > 100.0, "{exploded}");
+    // Less than it would by itself: steps that make energy are made again in parts.
+    assert!(exploded > 10.0, "{exploded}");
 }
 
 /// What is wrong with a mesh is named.

@@ -53,8 +53,8 @@ fn a_platform_with_a_set_motion_carries_what_stands_on_it() {
         let at = world.pose(plate).unwrap().position;
         assert!((at - DVec3::new(3.0, 0.75, 0.0)).length() < 1e-12, "{at}");
         let lag = offset(&world) - before;
-        // A hundredth of a millimetre a second.
-        assert!(lag.length() < 2e-5, "{lag}");
+        // Repair of the overlap lifts it by hundredths of a millimetre.
+        assert!(lag.length() < 5e-5, "{lag}");
         world.set_motion(plate, Motion::default()).unwrap();
         run(&mut world, 2.0);
         assert_eq!(world.pose(plate).unwrap().position, at);

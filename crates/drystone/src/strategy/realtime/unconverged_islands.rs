@@ -88,12 +88,24 @@ struct KnownForce<S: Space> {
 }
 
 /// When the island of a body may be solved exactly.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Turn {
-    /// Solutions that did not last, less the steps in which none was needed.
-    spent: u8,
-    /// Steps until the next one.
+    /// Solutions until the next pause.
+    left: u8,
+    /// Steps until the next solution.
     wait: u8,
+    /// Pauses that were made, less the steps in which no solution was needed.
+    pauses: u8,
+}
+
+impl Default for Turn {
+    fn default() -> Self {
+        Self {
+            left: BURST,
+            wait: 0,
+            pauses: 0,
+        }
+    }
 }
 
 impl Turn {
@@ -105,14 +117,45 @@ impl Turn {
             (true, true) => 2,
             (false, _) => BURST / 2,
         };
-        let spent = (self.spent + cost).min(BURST + DOUBLINGS);
-        let wait = spent.checked_sub(BURST).map_or(0, |over| PAUSE << over);
-        Self { spent, wait }
+        match self.left.saturating_sub(cost) {
+            0 => Self {
+                left: AGAIN,
+                wait: PAUSE << self.pauses,
+                pauses: (self.pauses + 1).min(DOUBLINGS),
+            },
+            left => Self { left, ..self },
+        }
+    }
+
+    /// After a step in which no solution was needed.
+    fn calmed(self) -> Self {
+        Self {
+            left: (self.left + 1).min(BURST),
+            wait: self.wait.saturating_sub(1),
+            pauses: if self.left < BURST {
+                self.pauses
+            } else {
+                self.pauses.saturating_sub(1)
+            },
+        }
+    }
+
+    /// The one that lets an island of both wait longer.
+    fn stricter(self, other: Self) -> Self {
+        Self {
+            left: self.left.min(other.left),
+            wait: self.wait.max(other.wait),
+            pauses: self.pauses.max(other.pauses),
+        }
     }
 }
 
 /// Solutions in a row. What was just set up takes one to three until its forces are known.
 const BURST: u8 = 8;
+
+/// Solutions in a row after a pause: the first stops what swings, the next find the forces on which it
+/// then rests.
+const AGAIN: u8 = 3;
 
 /// Steps without one after that; twice as many after each that follows.
 const PAUSE: u8 = 31;
@@ -172,8 +215,10 @@ impl<S: Space> Unconverged<S> {
 
     /// Whether numbers from outside fit together.
     pub(super) fn is_consistent(&self, bodies: usize) -> bool {
-        let is_valid =
-            |turn: &Turn| turn.spent <= BURST + DOUBLINGS && turn.wait <= PAUSE << DOUBLINGS;
+        let is_valid = |turn: &Turn| {
+            let is_short = turn.wait <= PAUSE << DOUBLINGS;
+            is_short && turn.left <= BURST && turn.pauses <= DOUBLINGS
+        };
         let is_force = |known: &KnownForce<S>| known.force.is_finite();
         self.turns.len() <= bodies
             && self.turns.iter().all(is_valid)
@@ -183,10 +228,7 @@ impl<S: Space> Unconverged<S> {
     /// Whether an island may be solved in this step; if not, it waits a step less.
     fn may_solve(&mut self, cluster: &Cluster) -> bool {
         let turns = cluster.bodies.iter().map(|&k| self.turns[k as usize]);
-        let all = turns.fold(Turn::default(), |all, turn| Turn {
-            spent: all.spent.max(turn.spent),
-            wait: all.wait.max(turn.wait),
-        });
+        let all = turns.fold(Turn::default(), Turn::stricter);
         let next = Turn {
             wait: all.wait.saturating_sub(1),
             ..all
@@ -217,8 +259,7 @@ impl<S: Space> Unconverged<S> {
             .zip(is_seen)
             .filter(|(_, seen)| !**seen)
         {
-            turn.wait = turn.wait.saturating_sub(1);
-            turn.spent = turn.spent.saturating_sub(1);
+            *turn = turn.calmed();
         }
     }
 }
