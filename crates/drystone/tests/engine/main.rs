@@ -15,6 +15,7 @@ mod ccd_data;
 mod ccd_distance;
 mod changing_worlds;
 mod closed_form;
+mod coming_to_rest;
 mod common;
 mod cylinders;
 mod decomposition;
