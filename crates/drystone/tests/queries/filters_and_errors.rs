@@ -14,7 +14,7 @@ fn filters_are_obeyed_by_every_query() {
     let rigid = world.add(Body::rigid(ball()).at(DVec3::X * 0.2)).unwrap();
     let key = |time: f64| Keyframe::<D3> {
         time,
-        pose: Pose::default(),
+        pose: Pose::at(DVec3::X * 0.4),
     };
     let script = Script::Keyframes(vec![key(0.0), key(1.0)]);
     let driven = world

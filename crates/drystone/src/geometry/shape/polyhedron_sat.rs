@@ -451,7 +451,7 @@ mod tests {
                 .into_iter()
                 .map(|p| DVec3::from_array(p) * flat)
                 .collect();
-            let shape = crate::Shape3::hull(&points).ok()?;
+            let shape = crate::geometry::shape::Shape3::hull(&points).ok()?;
             shape.polyhedron().cloned()
         });
         let triangle = prop::array::uniform3(prop::array::uniform3(-2.0..2.0))

@@ -65,7 +65,7 @@ pub(crate) struct BodyColumns<S: Space> {
     /// What holds bodies that linkages move, two columns each.
     #[serde(skip)]
     grasp: Vec<Column>,
-    /// Displacement in a substep that repairs overlaps; 0 between substeps.
+    /// Displacement in a substep that repairs overlaps.
     #[serde(skip)]
     nudge: Vec<Column>,
 }
@@ -183,6 +183,7 @@ impl<S: Space> BodyColumns<S> {
             &mut self.shift,
             &mut self.aim,
             &mut self.push,
+            &mut self.nudge,
         ] {
             columns[k + 1] = Column::default();
         }
@@ -200,6 +201,12 @@ impl<S: Space> BodyColumns<S> {
     /// Displacement and turn of a body since its base pose.
     pub(crate) fn drift_of(&self, k: usize) -> Motion<S> {
         get(&self.drift[k + 1])
+    }
+
+    /// How far the last substep moved a body to repair overlaps, m.
+    pub(crate) fn nudged(&self, k: usize) -> f64 {
+        let nudge: Motion<S> = get(&self.nudge[k + 1]);
+        nudge.linear.length()
     }
 
     /// Displacement of a body in the present substep.
@@ -421,6 +428,7 @@ impl Flight<'_> {
                 start[j] = h * (motion[j] + part * push[j] + across[j]) + offset[j];
             }
             self.before.write(k, Column(motion));
+            field.nudge.write(k, Column::default());
             field.aim.write(k, Column(aim));
             field.shift.write(k, Column(start));
         }
@@ -480,7 +488,6 @@ impl Flight<'_> {
             for j in 0..LANES {
                 drift[j] += shift[j] + nudge[j];
             }
-            field.nudge.write(k, Column::default());
             self.gain.write(k, Column(gain));
             field.drift.write(k, Column(drift));
             field.motion.write(k, Column(motion));

@@ -428,7 +428,9 @@ impl<S: Space> RealTime<S> {
             speed: options.sleep_speed,
         };
         let ties = ties(&self.manifolds, &self.links);
-        if self.sleep.settle(bodies, ties, &rule) {
+        let most = overlap_nudges::NOTICEABLE * around.settings.dt / f64::from(options.substeps);
+        let is_nudged = |k: usize| self.columns.nudged(k) > most;
+        if self.sleep.settle(bodies, ties, is_nudged, &rule) {
             for k in (0..bodies.len()).filter(|&k| self.sleep.is_asleep(k)) {
                 self.columns.rest(k);
             }

@@ -18,6 +18,9 @@ use crate::geometry::Space;
 use crate::math::algebra::manifold_algebra::{Axes, Grip, Held, Moving, zero};
 use crate::math::simd::{Column, LANES, Wide, dispatch};
 
+/// What is moved faster than this by nudges does not fall asleep yet, m/s.
+pub(super) const NOTICEABLE: f64 = 1e-3;
+
 /// Rounds over all bodies.
 pub(super) const ROUNDS: u32 = 2;
 

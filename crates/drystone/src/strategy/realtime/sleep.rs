@@ -94,6 +94,7 @@ impl Sleep {
         &mut self,
         bodies: &mut Bodies<S>,
         ties: impl Iterator<Item = [u32; 2]>,
+        is_nudged: impl Fn(usize) -> bool,
         rule: &SleepRule,
     ) -> bool {
         let mut is_any_calm = false;
@@ -110,7 +111,7 @@ impl Sleep {
             };
             let is_still = motion.linear.length() + turning < rule.speed;
             let calm = &mut self.calm[k];
-            *calm = if is_still && bodies.pushes[k].is_empty() {
+            *calm = if is_still && bodies.pushes[k].is_empty() && !is_nudged(k) {
                 *calm + rule.dt
             } else {
                 0.0
