@@ -128,7 +128,7 @@ fn the_standard_part_alone_says_how_things_move() {
         let mut again = imported.scene.build().unwrap();
         let distance = largest_distance(&mut scene.build().unwrap(), &mut again, 100);
         eprintln!("{name:24} within {distance:.1e} m");
-        assert!(distance < 1e-5, "{name}: {distance:e} m apart");
+        assert!(distance < 1e-4, "{name}: {distance:e} m apart");
     }
 }
 
