@@ -50,7 +50,15 @@ fn time(outcome: &Outcome) -> String {
         Some(_) => ", where it failed",
         None => "",
     };
-    format!("{seconds:.2} s in {steps} of {}{end}", duration(outcome.dt))
+    let in_parts = match outcome.tally.in_parts {
+        0 => String::new(),
+        some => format!(
+            "; {} made in parts, because energy was made",
+            counted(some, "step")
+        ),
+    };
+    let dt = duration(outcome.dt);
+    format!("{seconds:.2} s in {steps} of {dt}{end}{in_parts}")
 }
 
 fn speed(outcome: &Outcome) -> String {

@@ -20,6 +20,8 @@ pub(crate) struct Tally {
     pub(crate) unconverged: u64,
     /// Steps whose impacts did not end by themselves, so that the fail-safe went to work.
     pub(crate) gave_up: u64,
+    /// Steps that were made in parts, because something made more energy than it had.
+    pub(crate) in_parts: u64,
     /// How long the steps took.
     pub(crate) times: StepTimes,
     /// The certificates of the steps.
@@ -47,6 +49,7 @@ impl Tally {
         self.contacts_last = step.contacts;
         self.unconverged += u64::from(!step.solve.converged);
         self.gave_up += u64::from(step.resolution.gave_up);
+        self.in_parts += u64::from(step.parts > 1);
         self.times.add(milliseconds);
         if let Some(certificate) = &step.certificate {
             self.certificate.add(certificate);

@@ -8,10 +8,11 @@ mod common;
 use common::{FLAT, SOLID, drystone_in, folder_with, report, stdout, succeed};
 use serde_json::Value;
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "scene",
     "dimension",
     "steps",
+    "steps_in_parts",
     "seconds",
     "dt",
     "wall_s",

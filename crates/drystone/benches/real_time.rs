@@ -1,9 +1,11 @@
 //! What a step of the real-time strategy costs, and how well stacks stand in it.
 //!
 //! `cargo bench -p drystone --bench real_time [-- FILTER]` prints one line a scene: time of a
-//! step, largest overlap, how far the top has sunk. Settings can be changed by `KEY=VALUE`
+//! step while things fall (the first four seconds) and when they rest (the last two), mean and 95th
+//! percentile; largest overlap, how far the top has sunk, what still moves. Settings can be changed by `KEY=VALUE`
 //! arguments: `substeps`, `rounds`, `stiffness`, `loading`, `unloading`,
-//! `rate`, `sleep` (0 for never), `simd`, `threads`, `steps`.
+//! `rate`, `sleep` (0 for never), `simd`, `threads`, `steps`, `certify` (steps from one certificate to the
+//! next, 0 for none).
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
@@ -13,10 +15,15 @@ use drystone::glam::DVec3;
 use drystone::math::simd::Instructions;
 use drystone::{Body, Realtime, Settings, Shape3, Strategy, World3};
 
+/// Steps in which things fall, and at the end those in which they rest.
+const FALLING: usize = 240;
+const RESTING: usize = 120;
+
 struct Options {
     substep: Realtime,
     threads: u32,
     steps: u32,
+    certify: u32,
     filter: Option<String>,
 }
 
@@ -25,6 +32,7 @@ fn options() -> Options {
         substep: Realtime::default(),
         threads: 1,
         steps: 600,
+        certify: 0,
         filter: None,
     };
     for argument in std::env::args().skip(1) {
@@ -47,6 +55,7 @@ fn options() -> Options {
             "simd" => options.substep.instructions = Instructions::every()[number as usize],
             "threads" => options.threads = number as u32,
             "steps" => options.steps = number as u32,
+            "certify" => options.certify = number as u32,
             _ => panic!("unknown option {key}"),
         }
     }
@@ -58,7 +67,7 @@ fn empty(options: &Options) -> World3 {
         dt: 1.0 / 60.0,
         strategy: Strategy::Realtime(options.substep),
         threads: options.threads,
-        certify_every: 0,
+        certify_every: options.certify,
         ..Settings::default()
     };
     let mut world = World3::new(settings).unwrap();
@@ -125,6 +134,86 @@ fn heap(options: &Options, count: u32) -> World3 {
     world
 }
 
+/// Numbers from 0 to 1.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005);
+        self.0 = self.0.wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f64 / f64::from(1_u32 << 24)
+    }
+}
+
+/// Stones of 12 to 30 corners on balls, poured into a pit.
+fn hulls(options: &Options, count: u32) -> World3 {
+    let mut world = empty(options);
+    let mut random = Random(1);
+    let side = 15;
+    for (x, z) in [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)] {
+        let wall = Body::fixed(Shape3::half_space(DVec3::new(-x, 0.0, -z)).unwrap());
+        let at = DVec3::new(x, 0.0, z) * (0.35 * f64::from(side));
+        world.add(wall.at(at)).unwrap();
+    }
+    for k in 0..count {
+        let corners = 12 + (18.0 * random.next()) as usize;
+        let points: Vec<DVec3> = (0..corners)
+            .map(|_| {
+                let mut part = || 2.0 * random.next() - 1.0;
+                let direction = DVec3::new(part(), part(), part());
+                direction.normalize_or(DVec3::X) * 0.3
+            })
+            .collect();
+        let Ok(stone) = Shape3::hull(&points) else {
+            continue;
+        };
+        let place = |n: u32| (f64::from(n) - 0.5 * f64::from(side - 1)) * 0.68;
+        let height = 0.4 + 0.65 * f64::from(k / (side * side));
+        let at = DVec3::new(place(k % side), height, place(k / side % side));
+        world.add(Body::rigid(stone).at(at)).unwrap();
+    }
+    world
+}
+
+/// Mixed bodies on hills of 20,000 triangles.
+fn terrain(options: &Options, count: u32) -> World3 {
+    let mut world = empty(options);
+    let columns = 101;
+    let height = |k: usize| {
+        let at = |n: usize| n as f64 - 50.0;
+        0.8 * (0.35 * at(k % columns)).sin() * (0.3 * at(k / columns)).cos()
+    };
+    let points: Vec<DVec3> = (0..columns * columns)
+        .map(|k| {
+            let at = |n: usize| 0.5 * (n as f64 - 50.0);
+            DVec3::new(at(k % columns), 2.0 + height(k), at(k / columns))
+        })
+        .collect();
+    let cells = (0..columns - 1).flat_map(|row| (0..columns - 1).map(move |x| row * columns + x));
+    let triangles = cells.flat_map(|near| {
+        let [p, q] = [near as u32, near as u32 + 1];
+        let [far, opposite] = [p + columns as u32, q + columns as u32];
+        [[p, far, q], [q, far, opposite]]
+    });
+    let ground = Shape3::mesh(points, triangles.collect()).unwrap();
+    world.add(Body::fixed(ground)).unwrap();
+    let shapes = [
+        Shape3::cuboid(DVec3::new(0.25, 0.2, 0.22)).unwrap(),
+        Shape3::ball(0.25).unwrap(),
+        Shape3::capsule(0.15, 0.15).unwrap(),
+        Shape3::cylinder(0.2, 0.2).unwrap(),
+    ];
+    let side = 20;
+    for k in 0..count {
+        let place = |n: u32| (f64::from(n) - 0.5 * f64::from(side - 1)) * 0.7;
+        let height = 4.0 + 0.7 * f64::from(k / (side * side));
+        let at = DVec3::new(place(k % side), height, place(k / side % side));
+        let shape = shapes[(k % 4) as usize].clone();
+        world.add(Body::rigid(shape).at(at)).unwrap();
+    }
+    world
+}
+
 fn measure(name: &str, options: &Options, mut world: World3) {
     if options
         .filter
@@ -158,14 +247,21 @@ fn measure(name: &str, options: &Options, mut world: World3) {
         .iter()
         .filter(|m| m.linear.length() > 0.1)
         .count();
-    let mean = times.iter().sum::<f64>() / times.len() as f64;
-    let (first, rest) = (times[0], &mut times[1..]);
-    rest.sort_by(f64::total_cmp);
+    let phase = |times: &[f64]| {
+        let mut sorted = times.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
+        (mean, sorted[(sorted.len() - 1) * 95 / 100])
+    };
+    let falling = phase(&times[..times.len().min(FALLING)]);
+    let resting = phase(&times[times.len() - times.len().min(RESTING)..]);
     println!(
-        "{name:<14} {bodies:>6} bodies {:>6} contacts {:>8.3} ms median {mean:>8.3} mean {:>8.3} p90 {first:>8.2} first | deepest {:>8.3} mm, top moved ({:.1}, {:.1}, {:.1}) mm, fastest {fastest:.4} m/s, {moving} faster than 0.1 m/s",
+        "{name:<14} {bodies:>6} bodies {:>6} contacts | falling {:>8.3} ms, p95 {:>8.3} | resting {:>8.3} ms, p95 {:>8.3} | deepest {:>8.3} mm, top moved ({:.1}, {:.1}, {:.1}) mm, fastest {fastest:.4} m/s, {moving} faster than 0.1 m/s",
         contacts.len(),
-        rest[rest.len() / 2],
-        rest[rest.len() * 9 / 10],
+        falling.0,
+        falling.1,
+        resting.0,
+        resting.1,
         1e3 * deepest,
         1e3 * moved.x,
         1e3 * moved.y,
@@ -188,4 +284,6 @@ fn main() {
     measure("ratio-1e6", &options, tower(&options, 2, 1e6));
     measure("ten-under-100", &options, tower(&options, 11, 100.0));
     measure("heap", &options, heap(&options, 4096));
+    measure("hulls", &options, hulls(&options, 3000));
+    measure("terrain", &options, terrain(&options, 2000));
 }

@@ -61,7 +61,7 @@ pub(super) struct Convex {
 #[derive(Debug, Clone)]
 pub(super) enum ConvexForm {
     Ball(f64),
-    Polytope(Polyhedron, Form),
+    Polytope(Box<Polyhedron>, Form),
     Capsule(f64, f64),
     Cylinder(f64, f64),
     Cone(f64, f64),
@@ -88,7 +88,7 @@ impl Shape3 {
         }
         Ok(Self::one(
             ConvexForm::Polytope(
-                Polyhedron::cuboid(half),
+                Box::new(Polyhedron::cuboid(half)),
                 Form::Box {
                     half: half.to_array(),
                 },
@@ -159,7 +159,10 @@ impl Shape3 {
             triangles,
         };
         Self::one(
-            ConvexForm::Polytope(Polyhedron::new(hull.points().to_vec(), faces), form),
+            ConvexForm::Polytope(
+                Box::new(Polyhedron::new(hull.points().to_vec(), faces)),
+                form,
+            ),
             SharedShape::new(hull),
         )
         .with_volume(given)

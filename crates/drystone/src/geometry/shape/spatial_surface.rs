@@ -123,7 +123,7 @@ impl Surface {
         Some(Convex {
             pose: DPose3::IDENTITY,
             form: ConvexForm::Polytope(
-                Polyhedron::triangle([triangle.a, triangle.b, triangle.c])?,
+                Box::new(Polyhedron::triangle([triangle.a, triangle.b, triangle.c])?),
                 // Never drawn, and no box: boxes have contact routines of their own.
                 Form::Mesh {
                     points: Vec::new(),
