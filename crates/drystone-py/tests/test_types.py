@@ -8,6 +8,8 @@ import pytest
 
 import drystone
 
+PROJECT = Path(__file__).parent.parent / "pyproject.toml"
+
 USER = """
 import drystone
 import numpy as np
@@ -28,7 +30,7 @@ def test_the_package_and_a_users_program_pass_mypy_strict(tmp_path):
     pytest.importorskip("mypy")
     (tmp_path / "user.py").write_text(USER)
     package = Path(drystone.__file__).parent
-    command = [sys.executable, "-m", "mypy", "--strict", "--exclude", "/blender/", "--cache-dir", str(tmp_path), str(package), str(tmp_path / "user.py")]
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", str(PROJECT), "--exclude", "/blender/", "--cache-dir", str(tmp_path), str(package), str(tmp_path / "user.py")]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout + run.stderr
 

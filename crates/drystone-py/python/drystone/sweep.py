@@ -101,8 +101,8 @@ def write(table: list[Row], out: str | os.PathLike[str]) -> None:
     """Writes a table as .csv, .json or .parquet."""
     path = Path(out)
     if path.suffix == ".parquet":
-        import pyarrow  # type: ignore[import-untyped, unused-ignore]
-        import pyarrow.parquet  # type: ignore[import-untyped, unused-ignore]
+        import pyarrow
+        import pyarrow.parquet
 
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(table), path)
     elif path.suffix == ".json":
