@@ -7,7 +7,9 @@ every step.
 """
 
 import os
+import pathlib
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -53,10 +55,10 @@ def starts(count):
 
 
 def drystone_rollout(count, steps):
-    path = "/tmp/drystone-ragdoll.xml"
-    with open(path, "w") as file:
-        file.write(MODEL)
-    world = drystone.load(path)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "ragdoll.xml")
+        path.write_text(MODEL)
+        world = drystone.load(str(path))
     world.dt = 0.005
     moving = np.isfinite(world.masses)
 

@@ -489,6 +489,8 @@ impl<S: Space> RealTime<S> {
             threads,
         };
         for number in 1..=options.substeps {
+            // Forces of one substep only are not those of the next one.
+            self.recall_forces();
             self.run_rounds(&substep, number == 1, outcome);
             if options.exact_points > 0 {
                 self.solve_unconverged(bodies, options, around);
